@@ -182,7 +182,7 @@ def _law(question: PlacementQuestion) -> dict[str, Any]:
 def _seconds(
     question: PlacementQuestion, share: NDArray[np.float64], positions: list[int]
 ) -> dict[str, Any] | None:
-    """Return the plan that saves most seconds of prefill, and the seconds the placer's plan saves."""
+    """Return the plan that saves most prefill time, and the time that the placer's plan saves."""
     potential, law = question.potential, question.law
     if potential is None:
         return None

@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 
 
 def elbow(curve: NDArray[np.float64]) -> dict[str, Any] | None:
-    """Return the elbow of the savings curve: the best budget if a checkpoint costs the mean gain."""
+    """Return the elbow of the savings curve: the best budget at the mean gain as price."""
     if len(curve) < 2 or curve[-1] <= 0:
         return None
     useful = int((np.diff(curve) > 0).sum())

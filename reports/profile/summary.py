@@ -103,7 +103,7 @@ def residuals(profile: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64], N
 
 
 def own_band(profile: Profile) -> tuple[list[float], list[float]] | None:
-    """Return both ends of the 95 % band of F, in seconds, at each of its lengths; None without draws."""
+    """Return both ends of the 95 % band of F in seconds, one a length; None without draws."""
     draws = len(profile.prefill.draws or ())
     if draws < 2:
         return None
