@@ -31,8 +31,8 @@ class DriftCommand(FolderOption, ReplicationOptions, StudyOptions, WorkerOptions
     """Say whether the law of overlaps moves, how fast to re-plan, and what being wrong costs.
 
     The law is the distribution of how many tokens a prompt shares with earlier ones. Placers are
-    those of the study's grid, all of the kind optimal:budget=...; without one, a plan that is kept,
-    several windows, decay, and re-planning on change are compared.
+    those of the study's grid, all of the kind optimal:budget=...; without one, the study compares
+    a plan that is kept, several windows, decay, and re-planning on change.
     """
 
     study: Annotated[

@@ -24,7 +24,10 @@ LONGEST = 2**40
 
 @options
 class PlaceCommand(ReadingOptions, JsonOption):
-    """Place checkpoints for a law of overlap depths, and show what each of them saves."""
+    """Place checkpoints for a law of overlap depths, and show what each of them saves.
+
+    The law is the distribution of how many tokens a prompt shares with earlier ones.
+    """
 
     depths: Annotated[
         Path | None, typer.Option(help="A histogram: CSV, Parquet or JSON with depth,weight.")

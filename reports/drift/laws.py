@@ -20,7 +20,7 @@ def empirical(depths: Int64) -> Law:
 
 
 def mean_depth(law: Law) -> float:
-    """Return the mean overlap in tokens under a law of probabilities."""
+    """Return the mean overlap in tokens under a law (distribution of overlaps)."""
     return float(law.depths @ law.weights)
 
 

@@ -18,7 +18,7 @@ GOLDEN = (5**0.5 - 1) / 2
 
 
 def with_budget(spec: str, budget: int) -> str:
-    """Return the placer with `budget`, where it takes one and does not state its own.
+    """Return the placer string with `budget` added, where the placer takes one and states none.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def with_budget(spec: str, budget: int) -> str:
 
 
 def own_budget(spec: str) -> int | None:
-    """Return the budget that a placer states, or None."""
+    """Return the budget that a placer string states, or None."""
     for part in spec.partition(":")[2].split(","):
         key, _, value = part.partition("=")
         if key.strip() == "budget" and value.strip().isdigit():

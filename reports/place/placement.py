@@ -156,7 +156,7 @@ def _positions(question: PlacementQuestion, budget: int) -> list[int]:
 def _best_of(
     law: DepthLaw, share: NDArray[np.float64], positions: list[int], budget: int
 ) -> list[float]:
-    """Return the most that k of these positions save, for each k up to `budget`."""
+    """Return the most that k of these positions save, in tokens a request, for k up to `budget`."""
     resume = np.concatenate(([0], positions)).astype(np.int64)
     kept = resume.searchsorted(law.depths, side="right") - 1
     weight = np.bincount(kept, share, minlength=len(resume))

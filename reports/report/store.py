@@ -69,7 +69,7 @@ def store_images(report: Report, folder: Path, format: ImageFormat) -> list[Path
 
 
 def _images(report: Report) -> dict[str, Any]:
-    """Return name of the image -> chart, each with a title of its own."""
+    """Return name of the image -> chart with its title."""
     return {
         panel.image or panel.id: panel.chart.properties(
             title=panel.image_title or plain(panel.title)

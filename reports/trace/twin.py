@@ -20,7 +20,10 @@ SHARES = (0.15, 0.3, 0.5, 0.7, 0.85)  # shares of what an unbounded cache saves
 
 @dataclass(frozen=True, slots=True)
 class TwinPoint:
-    """Saved tokens of both traces under `lru`, with one placer at one capacity (None: no limit)."""
+    """Saved tokens of a trace and its twin under `lru`, with one placer at one capacity.
+
+    A capacity of None is unlimited.
+    """
 
     placer: str
     capacity_bytes: int | None

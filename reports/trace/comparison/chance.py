@@ -66,7 +66,10 @@ class Chance:
         return float((1 + as_far) / (SPLITS + 1))
 
     def _membership(self, kind: Kind, one: int, other: int) -> Float64:
-        """Return which units the first trace has, float64 (1 + splits, units): the true ones first."""
+        """Return 1 for each unit of the first trace, else 0: float64 (1 + splits, units).
+
+        Row 0 is the true assignment.
+        """
         name = (kind, one, other)
         if name not in self._splits:
             truth = np.repeat([1.0, 0.0], [one, other])

@@ -53,7 +53,7 @@ class Side:
 
     @property
     def reusable(self) -> Int64:
-        """Tokens each request of `same` could reuse: its overlap, without its prompt's last token."""
+        """Tokens each request of `same` could reuse: its overlap, except the last prompt token."""
         return np.minimum(self.overlap, self.same.prompt_tokens - 1)
 
 

@@ -69,7 +69,7 @@ def _rate(sides: Sides, chance: Chance) -> Difference:
 
 
 def _burstiness(sides: Sides, chance: Chance) -> Iterator[Difference]:
-    """Yield the difference in the coefficient of variation of gaps, which no rate changes."""
+    """Yield the difference in the gaps' coefficient of variation, which a change of rate leaves."""
     gaps = [_gaps(side.trace) for side in sides]
     if any(len(each) < 2 or not each.any() for each in gaps):
         return
