@@ -27,7 +27,7 @@ def warmup(share: float, by_workload: Mapping[str, float] | None = None) -> Iter
 
 
 def _cut(shares: Mapping[str, float]) -> Iterator[str]:
-    """Yield what MSER-5 cut of each workload, and where it cut as much as it may."""
+    """Yield what MSER-5 cut of each workload, and which cuts are the largest that it considers."""
     cuts = " and ".join(f"{100 * share:g} % of {name}" for name, share in shares.items())
     yield (
         f"Warm-up, by MSER-5: the first {cuts} are served but not counted: the largest cut of all "

@@ -11,13 +11,13 @@ from simulator.base.errors import UsageError, printable
 
 TYPED: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
 OUTPUTS = {"--out": "DIR", "--page": "PAGE.html"}
-SILENT = {"-q", "--quiet", "--json", "--dry-run"}  # that change no result
-WORKERS = {"--jobs", "--cluster"}  # whose number and place change none either
+SILENT = {"-q", "--quiet", "--json", "--dry-run"}  # flags that change no result
+WORKERS = {"--jobs", "--cluster"}  # options that change no result
 SUFFIXES = (".html", ".htm")
 
 
 def typed_again(otherwise: str) -> str:
-    """Return the command line that was typed, with its output paths replaced by neutral ones.
+    """Return the command line that was typed, its output paths replaced by placeholders.
 
     `otherwise` is returned where no command line was typed, as in a call from Python.
     """
@@ -62,5 +62,5 @@ def _repeated(words: Sequence[str]) -> Iterator[str]:
 
 
 def _place(flag: str, given: str) -> str:
-    """Return a neutral path for what a command writes: a page or a folder."""
+    """Return a placeholder for an output path: PAGE.html or that of the flag."""
     return "PAGE.html" if given.lower().endswith(SUFFIXES) else OUTPUTS[flag]

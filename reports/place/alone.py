@@ -42,7 +42,7 @@ def own_budget(spec: str) -> int | None:
 
 
 def placed(spec: str, budget: int, law: DepthLaw, length: int) -> list[int]:
-    """Return where a placer would store states of a prompt that is seen for the first time.
+    """Return the positions at which a placer stores states of a prompt without earlier match.
 
     A placer that learns first observes 1,000 overlaps in the law's proportions, spread so evenly
     that any hundred in a row resemble the law.
@@ -50,7 +50,7 @@ def placed(spec: str, budget: int, law: DepthLaw, length: int) -> list[int]:
     Raises
     ------
     UsageError
-        Where it needs a trace, or wants more positions than can be shown.
+        Where the placer needs a trace, or wants more positions than can be shown.
     """
     name = spec.partition(":")[0]
     if not budget and takes_budget(name):
