@@ -1,4 +1,4 @@
-"""Sentences on what speaks against the figures of a report: one wording for each fact."""
+"""Caveats of a report: sentences on what limits its figures, with one wording for each fact."""
 
 from reports.caveats.evidence import corrected, intervals
 from reports.caveats.foresight import looking_ahead

@@ -1,4 +1,4 @@
-"""Caveats of the evidence: what intervals rest on, and what "better" and "worse" claim."""
+"""Caveats of the evidence: how intervals are made, and what "better" and "worse" mean."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ REPLAY = (
 def intervals(
     methods: Collection[str], replications: int, *, searched: bool = False
 ) -> Iterator[str]:
-    """Yield what 95 % intervals rest on.
+    """Yield how the 95 % intervals of a report were computed.
 
     Parameters
     ----------
     methods
-        The methods that occur, of `reports.statistics.Method`.
+        The methods in use, as in `reports.statistics.Method`.
     replications
-        How many there are.
+        The number of replications, or of draws of the cost coefficients.
     searched
-        Whether intervals are those of a capacity which a search found, and not of a figure.
+        Whether the intervals are those of a capacity that a search found, rather than of a metric.
     """
     if "replications" in methods and searched:
         yield (
@@ -48,7 +48,7 @@ def intervals(
 
 
 def corrected(comparisons: int, margins: Margins) -> Iterator[str]:
-    """Yield what "better", "worse", "tied" and "unsure" mean, where anything is compared."""
+    """Yield what "better", "worse", "tied" and "unsure" mean, where there are comparisons."""
     if comparisons:
         yield (
             "“Better” and “worse” are said of differences that are significant after Holm's "

@@ -1,4 +1,4 @@
-"""Caveats of foresight: policies that no real system can run, and bounds."""
+"""Caveats of foresight: policies that know the future, which no real system can run, and bounds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from reports.words import first_of
 
 
 def looking_ahead(marks: Mapping[str, tuple[str, ...]], *, bounded: bool = False) -> Iterator[str]:
-    """Yield which policies are bounds or look ahead.
+    """Yield which policies are bounds and which know future requests.
 
     Parameters
     ----------
     marks
         Name of a policy -> its marks.
     bounded
-        Whether figures are held against the best possible.
+        Whether figures are compared with the best possible.
     """
     bounds = [name for name, its in marks.items() if UPPER_BOUND in its]
     seers = [name for name, its in marks.items() if LOOKS_AHEAD in its]

@@ -1,4 +1,4 @@
-"""Caveats of the load: queues that grow to the end, requests that were not served."""
+"""Caveats of the load: queues that grow until the end, and requests that were not served."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.base.units import format_count
 
 
 def overloaded(behind: Sequence[str], of: int) -> Iterator[str]:
-    """Yield where queues grow, and by which rule; `behind` names these of `of` points."""
+    """Yield where queues grow, and by which rule; `behind` names these points, out of `of`."""
     if behind:
         where = "" if len(behind) == of else f": {first_of(behind)}"
         yield (

@@ -1,4 +1,4 @@
-"""Caveats of cost profiles: how their times were made, and where they do not hold."""
+"""Caveats of cost profiles: how their times were obtained, and where they do not hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROFILE_KINDS = {
 
 
 def profile_caveats(profile: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a reader should know of a profile.
+    """Yield the caveats of a profile.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def profile_caveats(profile: Mapping[str, Any]) -> Iterator[str]:
 
 
 def times_from(profile: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how the times of a profile were made; nothing for a measured one."""
+    """Yield how the times of a profile were obtained; nothing for a measured profile."""
     kind, name = profile.get("kind"), profile.get("id")
     if kind == "sizes":
         yield f"The profile {name} has sizes only: there are no times."
@@ -59,7 +59,7 @@ def lossy(kept: Mapping[str, str]) -> Iterator[str]:
 def extrapolated(
     requests: float, profile: Mapping[str, Any], served: float | None = None
 ) -> Iterator[str]:
-    """Yield how many request times, of those `served`, lie outside the profile's range."""
+    """Yield how many request times, out of `served`, lie outside the range of the profile."""
     if not requests:
         return
     ranges = [

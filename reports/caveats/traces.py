@@ -1,4 +1,4 @@
-"""Caveats of traces: how finely they record overlaps and times, and what their reader noted."""
+"""Caveats of traces: how finely they record overlaps and times, and notes from reading them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def trace_caveats(trace: Mapping[str, Any], name: str = "The trace") -> Iterator
 
 
 def granularity(tokens: int, name: str = "The trace") -> Iterator[str]:
-    """Yield that overlaps are known to whole blocks only, where a block has several tokens."""
+    """Yield that overlaps are known in whole blocks only, where a block has several tokens."""
     if tokens > 1:
         yield (
             f"{name} tells overlaps to whole blocks of {format_count(tokens)} tokens: "
@@ -24,7 +24,7 @@ def granularity(tokens: int, name: str = "The trace") -> Iterator[str]:
 
 
 def coarse_clock(*, artefact: bool) -> Iterator[str]:
-    """Yield that arrivals share ticks of a coarse clock, where they do."""
+    """Yield that arrivals share the ticks of a coarse clock, where `artefact` says so."""
     if artefact:
         yield (
             "Most arrivals share their time with others: a queue simulated on these times is "

@@ -8,14 +8,15 @@ from reports.statistics import MOST_WARMUP_SHARE
 
 
 def warmup(share: float, by_workload: Mapping[str, float] | None = None) -> Iterator[str]:
-    """Yield which share of the requests is not counted, and how that was chosen.
+    """Yield which share of the requests is not counted, and how that share was chosen.
 
     Parameters
     ----------
     share
-        The stated share of the requests.
+        The share that the study states.
     by_workload
-        The shares that MSER-5 found, by workload, where it was asked for.
+        Workload -> the share that MSER-5 found, where the study asks for it. MSER-5 chooses the
+        warm-up that minimizes the standard error of what is left.
     """
     if by_workload:
         yield from _cut(by_workload)
@@ -26,7 +27,7 @@ def warmup(share: float, by_workload: Mapping[str, float] | None = None) -> Iter
 
 
 def _cut(shares: Mapping[str, float]) -> Iterator[str]:
-    """Yield what MSER-5 cut of each workload, and where it reached no end."""
+    """Yield what MSER-5 cut of each workload, and which cuts are the largest that it considers."""
     cuts = " and ".join(f"{100 * share:g} % of {name}" for name, share in shares.items())
     yield (
         f"Warm-up, by MSER-5: the first {cuts} are served but not counted: the largest cut of all "

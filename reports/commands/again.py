@@ -1,4 +1,4 @@
-"""The command that a reader of a page may type to make it again, and where pages may go."""
+"""The command line that repeats a command, as its page shows it, and the check of a page's name."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from simulator.base.errors import UsageError, printable
 
 TYPED: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
 OUTPUTS = {"--out": "DIR", "--page": "PAGE.html"}
-SILENT = {"-q", "--quiet", "--json", "--dry-run"}  # that change no result
-WORKERS = {"--jobs", "--cluster"}  # whose number and place change none either
+SILENT = {"-q", "--quiet", "--json", "--dry-run"}  # flags that change no result
+WORKERS = {"--jobs", "--cluster"}  # options that change no result
 SUFFIXES = (".html", ".htm")
 
 
 def typed_again(otherwise: str) -> str:
-    """Return the command that was typed, with places of its own for what it writes.
+    """Return the command line that was typed, its output paths replaced by placeholders.
 
-    `otherwise` is returned where nothing was typed, as from Python.
+    `otherwise` is returned where no command line was typed, as in a call from Python.
     """
     words = TYPED.get()
     return shlex.join(["milepost", *_repeated(words)]) if words else otherwise
 
 
 def html_page(path: Path | None) -> None:
-    """Refuse a page that no browser would open as one, before anything is computed.
+    """Refuse a path that does not end in .html or .htm, before anything is computed.
 
     Raises
     ------
@@ -62,5 +62,5 @@ def _repeated(words: Sequence[str]) -> Iterator[str]:
 
 
 def _place(flag: str, given: str) -> str:
-    """Return a place of the reader's own for what a command writes: a page or a folder."""
+    """Return a placeholder for an output path: PAGE.html or that of the flag."""
     return "PAGE.html" if given.lower().endswith(SUFFIXES) else OUTPUTS[flag]

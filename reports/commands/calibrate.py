@@ -15,7 +15,7 @@ class CalibrateCommand(TypedOptions):
     """
 
     def run(self) -> None:
-        """Measure the model, or print the plan."""
+        """Measure the model and write its profile, or print the plan only."""
         from calibration.calibrate import calibrated
 
         for line in calibrated(self):

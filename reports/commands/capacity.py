@@ -38,9 +38,9 @@ class CapacityCommand(
 
     Metrics: p99_ttft, p95_ttft or any percentile as in p99.9_ttft, mean_ttft, token_hit_rate,
     throughput (requests/s) and, with --prices, cost (dollars per million prompt tokens). Exit code
-    99 where none suffices.
-    Flags replace what the study says; without one they are the study. --capacity lists the sizes
-    that the search begins with.
+    99 where no size suffices.
+    Flags replace settings of the study file; without a file, they alone are the study. --capacity
+    lists the sizes that the search begins with.
     """
 
     target: Annotated[
@@ -86,7 +86,7 @@ class CapacityCommand(
             raise typer.Exit(TARGET_MISSED)
 
     def given(self) -> Given:
-        """Return the settings that options replace; capacities are always those of the grid."""
+        """Return the settings that options replace; capacities always belong to the grid."""
         given = super().given()
         if "--capacity" in given:
             _, sizes = given["--capacity"]
@@ -109,7 +109,7 @@ class CapacityCommand(
         return CapacityQuestion(settings, target, priced, self.within, self.sensitivity, command)
 
     def _asked(self) -> list[str]:
-        """Return the words of a command line that ask the same of another study."""
+        """Return the command-line words for the target and the search, without the study."""
         words = [word for target in self.target for word in ("--target", target)]
         words += [] if self.prices is None else ["--prices", str(self.prices)]
         words += [] if self.within == 0.03 else ["--within", str(self.within)]

@@ -48,7 +48,7 @@ MarginTimes = Annotated[
 
 @options
 class CompareCommand(JsonOption):
-    """Say what differs between two runs: settings first, then what B saves and waits less A."""
+    """List what differs between two runs: settings first, then B's savings and waits minus A's."""
 
     a: DirA
     b: DirB
@@ -107,7 +107,7 @@ class CompareCommand(JsonOption):
 
 
 def _margins(points: str | None, times: str | None) -> Margins:
-    """Return the margins that two flags state; UsageError for one that is none."""
+    """Return the margins that two flags state; UsageError for a value that is not a margin."""
     from reports.results.margins import Margins
     from simulator.base.units import parse_share
 
@@ -131,7 +131,7 @@ def _margins(points: str | None, times: str | None) -> Margins:
 def command_line(
     a: Path, b: Path, flags: Mapping[str, Sequence[str] | None], *, paired: bool
 ) -> str:
-    """Return the command that compares the same again."""
+    """Return the command line that repeats the comparison."""
     words = ["milepost", "compare", str(a), str(b), "--out", "DIR"]
     for flag, values in flags.items():
         for value in values or ():

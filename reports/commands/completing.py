@@ -1,4 +1,4 @@
-"""Completion in the shell: names of policies, profiles, formats and generators."""
+"""Shell completion for names of policies, profiles, formats and generators."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _arrivals() -> Iterable[str]:
 
 
 def _among(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Return what gives the names that begin as what was typed; they are loaded when asked for."""
+    """Return a completer: names that begin with what was typed, loaded only when it is called."""
 
     def begun(incomplete: str) -> list[str]:
         return [name for name in names() if name.startswith(incomplete)]

@@ -1,6 +1,6 @@
-"""Commands as dataclasses: a field is an option, and options that commands share are inherited.
+"""Commands as dataclasses: each field is an option, and shared options are inherited.
 
-A command is a dataclass with a method `run`. It inherits the groups of options that it has (as in
+A command is a dataclass with a method `run`. It inherits groups of shared options (from
 `options.py` and `study_options.py`), so that each option is declared once, and adds its own.
 """
 
@@ -31,29 +31,29 @@ Given = dict[str, tuple[str, Any]]  # flag -> key of a study file, value
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """Says of an option which key of a study file it sets."""
+    """Annotation of an option: the key of the study file that the option sets."""
 
     key: str
 
 
 class CommandClass(Protocol):
-    """A dataclass of options that can be run."""
+    """Protocol of a command: a dataclass of options with a method `run`."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def run(self) -> None:
-        """Do what the command is for."""
+        """Run the command."""
         ...
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def options(cls: type[Options]) -> type[Options]:
-    """Make a frozen dataclass of a group of options, or of a command."""
+    """Make a class a frozen, keyword-only dataclass of options."""
     return dataclass(frozen=True, kw_only=True)(cls)
 
 
 def command(cls: type[CommandClass]) -> Callable[..., None]:
-    """Return a command as typer takes it: a function with a parameter for each option."""
+    """Return a command in the form typer takes: a function with a parameter for each option."""
 
     def run(**given: Any) -> None:
         cls(**given).run()
@@ -67,7 +67,7 @@ def command(cls: type[CommandClass]) -> Callable[..., None]:
 
 
 def settings_given(command: Any) -> Given:
-    """Return what was given of the options that set a key of a study: flag -> key and value."""
+    """Return the options given that set a key of a study: flag -> (key, value)."""
     values = {name: (key, getattr(command, name)) for name, key in keys_of(type(command)).items()}
     return {
         f"--{name.replace('_', '-')}": given
@@ -77,7 +77,7 @@ def settings_given(command: Any) -> Given:
 
 
 def keys_of(cls: type) -> dict[str, str]:
-    """Return field -> the key of a study that it sets, of the fields that set one."""
+    """Return field name -> key of a study, for the fields that set one."""
     return {
         name: each.key
         for name, hint in _hints(cls).items()
@@ -87,14 +87,14 @@ def keys_of(cls: type) -> dict[str, str]:
 
 
 def _hints(cls: type) -> dict[str, Any]:
-    """Return the annotation of each field: first those of the class, then what it inherits."""
+    """Return field name -> annotation: the fields of the class first, then the inherited ones."""
     hints, known = get_type_hints(cls, include_extras=True), {field.name for field in fields(cls)}
     names = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())]
     return {name: hints[name] for name in dict.fromkeys(names) if name in known}
 
 
 def _parameter(name: str, hint: Any, cls: type) -> inspect.Parameter:
-    """Return a field as the parameter of a function that typer understands."""
+    """Return a field as a function parameter that typer understands."""
     default = next(f.default for f in fields(cls) if f.name == name)
     return inspect.Parameter(
         name,
@@ -105,7 +105,7 @@ def _parameter(name: str, hint: Any, cls: type) -> inspect.Parameter:
 
 
 def _as_typer(name: str, hint: Any) -> Any:
-    """Return an annotation whose flag, if it has one that is not typer's, is an option of typer."""
+    """Return an annotation in which each `Flag` is replaced by an option of typer."""
     if get_origin(hint) is not Annotated:
         return hint
     kind, *extras = get_args(hint)
@@ -116,5 +116,5 @@ def _as_typer(name: str, hint: Any) -> Any:
 def _option(name: str, kind: Any, extra: Any) -> Any:
     if not isinstance(extra, Flag):
         return extra
-    names = [f"--{name.replace('_', '-')}"] if kind is bool else []  # without its --no-
+    names = [f"--{name.replace('_', '-')}"] if kind is bool else []  # no --no-FLAG
     return typer.Option(*names, help=extra.help, metavar=extra.metavar or None)

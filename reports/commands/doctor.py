@@ -34,10 +34,10 @@ OPTIONAL = {"torch": "calibration", "transformers": "calibration", "dask": "clus
 
 @options
 class DoctorCommand(JsonOption):
-    """Say what is installed, what is missing and what this machine offers."""
+    """Show what is installed, what is missing and what this machine offers."""
 
     def run(self) -> None:
-        """Print what was found."""
+        """Print the findings."""
         findings = examine()
         if self.json:
             print_json(findings)

@@ -1,4 +1,4 @@
-"""`milepost drift`: whether the law of overlaps moves, and what it takes to follow it."""
+"""`milepost drift`: whether the distribution of overlaps changes, and how often to plan anew."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ TRAIN = 200
 class DriftCommand(FolderOption, ReplicationOptions, StudyOptions, WorkerOptions, OutputOptions):
     """Say whether the law of overlaps moves, how fast to re-plan, and what being wrong costs.
 
-    Placers are those of the study's grid, all of the kind optimal:budget=...; without one, a plan
-    that is kept, several windows, decay, and re-planning on change are compared.
+    The law is the distribution of how many tokens a prompt shares with earlier ones. Placers are
+    those of the study's grid, all of the kind optimal:budget=...; without one, the study compares
+    a plan that is kept, several windows, decay, and re-planning on change.
     """
 
     study: Annotated[
@@ -80,7 +81,7 @@ def with_placers(settings: Settings, budget: int | None, window: str | None) -> 
     Raises
     ------
     UsageError
-        For windows that are no numbers, or flags beside the placers of a study.
+        For windows that are not numbers, or flags given although the study names placers.
     """
     named = [k for k in ("grid.policy.placer", "policy.placer") if k in settings.values]
     if named:

@@ -1,4 +1,4 @@
-"""`milepost new`: a study to begin with."""
+"""`milepost new`: write a starter study file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS = ("comparison", "capacity", "drift")
 
 @options
 class NewCommand:
-    """Write a commented study to begin with; a file that is there is left alone."""
+    """Write a commented study to begin with; an existing file is left alone."""
 
     kind: Annotated[str, typer.Argument(metavar="|".join(KINDS), help="What the study is about.")]
     file: Annotated[
@@ -38,13 +38,13 @@ class NewCommand:
 
 
 def starter(kind: str, name: str) -> str:
-    """Return the text of a study to begin with, for a file of that name."""
+    """Return the text of a starter study of a kind, for a file of that name."""
     text = (files("reports") / "templates" / "new" / f"{kind}.toml").read_text(encoding="utf-8")
     return text.replace("FILE", _as_word(name))
 
 
 def _as_word(name: str) -> str:
-    """Return a file name as a shell takes it, on one line."""
+    """Return a file name quoted for a shell, on one line."""
     import shlex
 
     return shlex.quote(printable(name))

@@ -1,4 +1,4 @@
-"""`milepost objects`: an eviction policy on a flat stream of sized objects."""
+"""`milepost objects`: replay a flat stream of sized objects through an eviction policy."""
 
 from __future__ import annotations
 

@@ -14,26 +14,26 @@ from reports.commands.declared import Given, options
 
 @options
 class JsonOption:
-    """Whether the result is printed for machines."""
+    """The option to print the result as JSON."""
 
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
 
 
 @options
 class OutputOptions(JsonOption):
-    """What is printed, and whether progress is."""
+    """Options of what is printed: JSON or text, and progress."""
 
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False
 
     @property
     def silent(self) -> bool:
-        """Whether progress is not shown."""
+        """Whether progress is hidden."""
         return self.quiet or self.json
 
 
 @options
 class DryRunOption:
-    """Whether only the plan is told."""
+    """The option to print the plan only."""
 
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")
@@ -42,16 +42,17 @@ class DryRunOption:
 
 @options
 class PageOption:
-    """Where a page is written."""
+    """The option of where a page is written."""
 
     page: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None
 
 
 @options
 class FormatOptions:
-    """What a trace file holds, where it does not say.
+    """Options that state what a trace file holds, where the file itself does not.
 
-    A field `time_unit` is the option `--time-unit` and the key `workload.time_unit` of a study.
+    A field such as `time_unit` is the option `--time-unit` and the key `workload.time_unit` of a
+    study.
     """
 
     block: Annotated[int | None, typer.Option(help="Tokens a block of ids.")] = None
@@ -99,14 +100,14 @@ class FormatOptions:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """The options given, as keywords of `workloads.opening.open_trace`."""
+        """The options given, as keyword arguments of `workloads.opening.open_trace`."""
         names = (field.name for field in fields(ReadingOptions))
         return {name: value for name in names if (value := getattr(self, name, None)) is not None}
 
 
 @options
 class LineOptions(FormatOptions):
-    """The same, and what becomes of bad lines and of sessions without times."""
+    """`FormatOptions`, and what becomes of bad lines and of sessions without times."""
 
     on_bad_line: Annotated[str | None, typer.Option(metavar="fail|skip", help="Default: fail.")] = (
         None
@@ -120,20 +121,20 @@ class LineOptions(FormatOptions):
     ] = None
 
     def seeded(self, seed: int) -> dict[str, Any]:
-        """Return the options given, with a seed where the starts of sessions are drawn."""
+        """Return the options given, with `seed` added where the starts of sessions are drawn."""
         return self.reading | ({} if self.session_rate is None else {"seed": seed})
 
 
 @options
 class ReadingOptions(LineOptions):
-    """How to read a trace file, where it does not say."""
+    """All options for how a trace file is read, where the file itself does not say."""
 
     jitter: Annotated[
         int | None, typer.Option(metavar="SEED", help="Spread arrivals within ticks.")
     ] = None
 
     def reading_settings(self) -> Given:
-        """Return flag -> key of a study file and value, of the options given."""
+        """Return the options given, as flag -> (key of a study file, value)."""
         return {
             f"--{name.replace('_', '-')}": (f"workload.{name}", value)
             for name, value in self.reading.items()
@@ -142,12 +143,12 @@ class ReadingOptions(LineOptions):
 
 @options
 class FileOptions(ReadingOptions):
-    """The options of reading for commands about a file, which have no other seed."""
+    """Options for reading a trace file in commands on files, which have no other seed."""
 
     seed: Annotated[int | None, typer.Option(help="Of what a format draws; default: 0.")] = None
 
     @property
     def reading(self) -> dict[str, Any]:
-        """The options given, with the seed."""
+        """The options given, with the seed where one is used."""
         given = super().reading
         return given if self.seed is None else {**given, "seed": self.seed}

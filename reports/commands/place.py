@@ -1,4 +1,4 @@
-"""`milepost place`: positions for an overlap histogram, and what the theory says of them."""
+"""`milepost place`: checkpoint positions for an overlap histogram, and bounds from theory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ LONGEST = 2**40
 
 @options
 class PlaceCommand(ReadingOptions, JsonOption):
-    """Place checkpoints for a law of overlap depths, and show what each of them saves."""
+    """Place checkpoints for a law of overlap depths, and show what each of them saves.
+
+    The law is the distribution of how many tokens a prompt shares with earlier ones.
+    """
 
     depths: Annotated[
         Path | None, typer.Option(help="A histogram: CSV, Parquet or JSON with depth,weight.")
@@ -65,7 +68,7 @@ class PlaceCommand(ReadingOptions, JsonOption):
         show_with_page(report, self.page, as_json=self.json)
 
     def _law(self) -> DepthLaw:
-        """Return the law of the histogram, or of the trace."""
+        """Return the distribution of overlap depths, from the histogram or the trace."""
         from reports.place.law_file import law_of_requests, read_law
 
         if (self.depths is None) == (self.from_trace is None):
@@ -87,7 +90,7 @@ class PlaceCommand(ReadingOptions, JsonOption):
 
 
 def _beyond(profile: str, length: int) -> list[str]:
-    """Return that seconds are extrapolated, where they are."""
+    """Return a warning that seconds are extrapolated, if the profile's range is exceeded."""
     from calibration.catalogue import open_profile
 
     opened = open_profile(profile)
@@ -140,7 +143,7 @@ def _question(
 
 
 def _price(text: str) -> tuple[float, bool]:
-    """Return a price, and whether it is in seconds."""
+    """Return a price, and whether it is in seconds (else in tokens)."""
     from simulator.base.units import parse_seconds
 
     try:

@@ -1,4 +1,4 @@
-"""`milepost policies`: what there is, with parameters and source."""
+"""`milepost policies`: the registered policies, with parameters and source."""
 
 from __future__ import annotations
 

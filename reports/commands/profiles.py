@@ -24,7 +24,7 @@ SHOW = "show"
 
 @options
 class ProfilesCommand(JsonOption):
-    """List the cost profiles: what a prefill costs and what a state weighs; or show one."""
+    """List the cost profiles (what a prefill costs, what a state weighs), or show one."""
 
     names: Annotated[
         list[str] | None,
@@ -46,7 +46,7 @@ class ProfilesCommand(JsonOption):
 
 
 def _named(words: list[str]) -> str | None:
-    """Return the profile that is asked for, if any."""
+    """Return the profile that is asked for, or None."""
     if words[:1] == [SHOW]:
         words = words[1:]
         if not words:

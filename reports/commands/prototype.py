@@ -1,4 +1,4 @@
-"""`milepost prototype`: simulated against measured, on a model that really runs."""
+"""`milepost prototype`: simulated against measured times, on a model that really runs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PrototypeCommand(SetupOptions, ReadingOptions, OutputOptions):
 
 
 def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
-    """Run the prototype; write what was measured before anything is told of it."""
+    """Run the prototype, and write what it measured before anything is printed."""
     from reports.prototype.run import measure, write_measured
 
     if out is not None:

@@ -1,4 +1,4 @@
-"""`milepost report`: the page again, from the stored results."""
+"""`milepost report`: make a page again from stored results."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Images = Annotated[ImageFormat | None, typer.Option(help="Write each chart as an
 
 @options
 class ReportAgainCommand(JsonOption):
-    """Write the page of `sweep`, `capacity`, `compare` or `drift` again; nothing is simulated."""
+    """Make the page of `sweep`, `capacity`, `compare` or `drift` again; nothing is simulated."""
 
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of results.")]
     images: Images = None
 
     def run(self) -> None:
-        """Write the page, and say where it is."""
+        """Write the page, and print where it is."""
         from reports.pages import report_of
         from reports.report.store import store, store_images
 

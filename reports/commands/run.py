@@ -40,7 +40,7 @@ class RunCommand(GridOptions, PercentileOptions, StudyOptions, DryRunOption, Out
     check: Annotated[bool, typer.Option("--check", help="Recount the cache each request.")] = False
 
     def run(self) -> None:
-        """Replay the workload, and print what came of it."""
+        """Replay the workload, and print the result."""
         from reports.pages.run import run_report
         from reports.report.showing import show
 
@@ -72,7 +72,7 @@ def _warn_of_overload(summary: dict[str, Any]) -> None:
 
 
 def single_cell(settings: Settings) -> Cell:
-    """Return the only cell of a study, its first replication.
+    """Return the first replication of a study whose grid has a single cell.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class Replay:
 
     @classmethod
     def of(cls, cell: Cell, out: Path | None) -> Replay:
-        """Load the workload; refuse an unfit output folder before anything is computed."""
+        """Load the workload, and first refuse an output folder that cannot be used."""
         from reports.artifacts.records_folder import FILES
         from reports.execution.tick import Tick
         from reports.files import refuse_foreign
@@ -127,7 +127,7 @@ class Replay:
         return cls(cell, with_times(trace, cell.study, cell.seed), notes, tick)
 
     def simulate(self, *, check: bool, quiet: bool) -> Result:
-        """Replay it."""
+        """Simulate the scenario on the workload."""
         from reports.study.scenario import build_scenario
         from simulator.simulation import simulate
 
@@ -137,7 +137,10 @@ class Replay:
             return simulate(self.trace, scenario, lambda done: progress(done, total))
 
     def settled(self, result: Result) -> Replay:
-        """Return the same with the warm-up stated, where MSER-5 was to find it."""
+        """Return the replay with the warm-up that MSER-5 finds, where the study asks for it.
+
+        MSER-5 chooses the warm-up that minimizes the standard error of what is left.
+        """
         from reports.execution.warmup import settled_at, share_of, with_share
         from reports.study.sections import AUTO
 
@@ -148,7 +151,7 @@ class Replay:
         return replace(self, cell=replace(self.cell, study=with_share(study, share)))
 
     def summary(self, result: Result) -> dict[str, Any]:
-        """Return the figures, with the scenario that they belong to."""
+        """Return the figures of a result, with the scenario that they belong to."""
         from reports.results.marks import marks_of
         from reports.results.pools import pools_of
 
@@ -175,7 +178,7 @@ class Replay:
         return bound_saved_tokens(self.trace, build_scenario(study), study.study.warmup_share)
 
     def positions(self, result: Result) -> dict[str, Any]:
-        """Return where the states lie that were stored."""
+        """Return the positions of the states that were stored."""
         from reports.results.positions import positions_of
         from reports.study.scenario import build_scenario
 
@@ -202,7 +205,7 @@ class Replay:
 
 
 def warn_of_tick(tick: Tick, study: ResolvedStudy, summary: dict[str, Any]) -> None:
-    """Say what a coarse clock does to times to first token, on stderr and in the summary."""
+    """Warn that a coarse clock biases times to first token, on stderr and in the summary."""
     effect = tick.effect(study, summary["ttft_seconds"]["mean"])
     summary["clock"] = effect
     summary["trace"]["notes"].append(effect["warning"])

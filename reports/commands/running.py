@@ -1,4 +1,4 @@
-"""What the commands that run many cells share: workers, a folder to go on from, progress."""
+"""Workers, output folder and progress of the commands that run many cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CELLS_FAILED = 4
 
 @options
 class FolderOption:
-    """Where a command that may be stopped keeps what is done."""
+    """The option of the folder from which a stopped command continues."""
 
     out: Annotated[
         Path | None, typer.Option(help="Folder for the page, and to go on from when stopped.")
@@ -28,7 +28,7 @@ class FolderOption:
 
 @options
 class WorkerOptions:
-    """Where cells are computed."""
+    """Options of where cells are computed."""
 
     jobs: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Processes; default: one a core.")
@@ -42,7 +42,7 @@ class WorkerOptions:
     ] = None
 
     def workers(self) -> int:
-        """Return the number of processes; refuse it beside workers elsewhere."""
+        """Return the number of local processes; refuse the option beside a cluster."""
         if self.jobs is not None and self.cluster is not None:
             raise typer.BadParameter(
                 "contradicts --cluster, whose workers are used", param_hint="--jobs"
@@ -51,7 +51,7 @@ class WorkerOptions:
 
 
 def cores() -> int:
-    """Return the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable is not None else os.cpu_count() or 1
 
@@ -60,7 +60,7 @@ def cores() -> int:
 def running(
     settings: Settings, out: Path | None, *, quiet: bool, what: str = "cells"
 ) -> Iterator[Callable[[int, int], None]]:
-    """Yield what shows the progress; say how to go on where Ctrl-C stops it."""
+    """Yield the progress display; on Ctrl-C, print how to continue."""
     resumable = out is not None
     try:
         shown = Progress(quiet=quiet, what=what, resumable=resumable)

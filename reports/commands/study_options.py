@@ -1,4 +1,4 @@
-"""Options that stand for settings of a study: its traffic, its grid, its evidence."""
+"""Options that set keys of a study: its traffic, its grid, its replications."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CAPACITY = "cache.capacity"
 
 @options
 class GeneratorOptions:
-    """What traffic is generated."""
+    """Options of generated traffic."""
 
     generator: Annotated[
         str | None,
@@ -54,9 +54,9 @@ class GeneratorOptions:
 
 @options
 class GridOptions:
-    """What a study compares: an option that is repeated varies its setting.
+    """Options of the settings that a study compares; an option that is repeated varies its setting.
 
-    Policies have commas among their parameters, so that only capacities can be a list.
+    Parameters of policies contain commas, so only capacities can be a list with commas.
     """
 
     placer: Annotated[
@@ -124,7 +124,7 @@ class GridOptions:
 
 @options
 class ReplicationOptions:
-    """How often generated traffic is drawn."""
+    """Options of how often generated traffic is drawn, and from which seeds."""
 
     replications: Annotated[
         int | None,
@@ -135,7 +135,7 @@ class ReplicationOptions:
 
 @options
 class PercentileOptions:
-    """Which percentiles are reported."""
+    """The option of which percentiles are reported."""
 
     percentiles: Annotated[
         str | None,
@@ -146,7 +146,7 @@ class PercentileOptions:
 
 @options
 class StudyOptions(GeneratorOptions, ReadingOptions):
-    """A study file, and what replaces its settings: what every command on studies has."""
+    """Options of every command on studies: a study file, and what replaces its settings."""
 
     study: Annotated[
         Path | None,
@@ -167,17 +167,17 @@ class StudyOptions(GeneratorOptions, ReadingOptions):
     ] = None
 
     def given(self) -> Given:
-        """Return the settings that options replace: flag -> key of a study file and value."""
+        """Return the settings that options replace: flag -> (key of a study file, value)."""
         varied = {flag: _varied(key, value) for flag, (key, value) in settings_given(self).items()}
         return varied | self.reading_settings()
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings of the study file with those of the options over them."""
+        """The settings of the study file, replaced where options are given."""
         return settings_from(self.study, self.given(), self.set or ())
 
     def refuse_nothing_given(self, command: str) -> None:
-        """Refuse a study without a file and without an option that says what it is."""
+        """Raise UsageError where neither a study file nor an option of a study is given."""
         if self.study is None and not self.set and not self.given():
             raise UsageError(
                 f"{command}: expected STUDY.toml, or flags in its place, as in --trace FILE "
@@ -186,7 +186,7 @@ class StudyOptions(GeneratorOptions, ReadingOptions):
             )
 
     def command_line(self, command: str, *more: str) -> str:
-        """Return the command that repeats the study, without what does not change its results."""
+        """Return the command that repeats the study, without options that do not change results."""
         file = [] if self.study is None else [str(self.study)]
         sets = [word for text in self.set or () for word in ("--set", text)]
         words = ["milepost", command, *file, *more, *_words(self.given()), *sets]
@@ -194,9 +194,9 @@ class StudyOptions(GeneratorOptions, ReadingOptions):
 
 
 def settings_from(study: Path | None, given: Given, sets: Sequence[str] = ()) -> Settings:
-    """Return the settings of a study file with those of options and `--set` over them.
+    """Return the settings of a study file, replaced by options and `--set` where given.
 
-    What of the file is not used is said on stderr, and what looks wrong in policies of one's own.
+    Unused keys of the file and doubtful own policies are reported on stderr.
     """
     flags = [(key, value, flag) for flag, (key, value) in given.items()]
     settings = with_own_placers(read_settings(study, [*flags, *map(parse_override, sets)]))
@@ -215,7 +215,7 @@ def _words(given: Given) -> Iterator[str]:
 
 
 def _varied(key: str, value: Any) -> tuple[str, Any]:
-    """Return one value as that of a setting, several as those of the grid."""
+    """Return a single value as a plain setting, and several as a varied setting of the grid."""
     if key == CAPACITY:
         value = [size for text in value for size in _sizes(text)]
     if not isinstance(value, list):

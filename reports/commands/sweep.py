@@ -36,9 +36,9 @@ class SweepCommand(
 ):
     """Run the grid and the replications of a study; write tables and a page.
 
-    Flags replace what the study says; without one they are the study: repeat --placer, --eviction,
-    --admission, --profile, and list capacities, as in --capacity 8GiB,16GiB. A sweep that was
-    stopped goes on where it was: give the same study and the same --out.
+    Flags replace settings of the study file; without a file, they alone are the study: repeat
+    --placer, --eviction, --admission, --profile, and list capacities, as in --capacity 8GiB,16GiB.
+    A sweep that was stopped continues where it was: give the same study and the same --out.
     """
 
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None
@@ -61,7 +61,7 @@ class SweepCommand(
     ] = None
 
     def run(self) -> None:
-        """Run the cells that the folder does not hold yet, and write what they say."""
+        """Run the cells that the folder does not hold yet, and write tables and the page."""
         jobs = self.workers()
         self.refuse_nothing_given("sweep")
         if self.dry_run:
@@ -107,7 +107,7 @@ def _print_swept(swept: SweepReport, report: Report, *, as_json: bool, quiet: bo
 
 
 def _warn(swept: SweepReport, *, quiet: bool) -> None:
-    """Tell on stderr what speaks against the results of a sweep."""
+    """Print the caveats of a sweep on stderr."""
     from reports.execution.sweep import loads_of
     from reports.results.overload import grown_words, range_words
     from reports.study.capacities import small_capacities

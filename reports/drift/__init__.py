@@ -1,1 +1,1 @@
-"""Drift studies: whether the law of overlaps moves, and what it takes to follow it."""
+"""Drift studies: whether the distribution of overlaps changes, and how often to plan anew."""

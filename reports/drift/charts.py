@@ -29,13 +29,13 @@ BOUNDS = {"bound, total variation": SKY, "bound, Kolmogorov": ORANGE}
 TOKENS = ",.3~s"
 OVER = Axis("Request", TOKENS, over_time=True)
 DEPTH_ROWS = 36
-MISS_ROW = 0.7  # height of the row of misses below the shallowest depth, as a ratio
+MISS_ROW = 0.7  # lower edge of the row of misses / shallowest depth
 
 
 def drift_charts(
     study: DriftStudy, findings: Mapping[str, Finding]
 ) -> dict[str, alt.LayerChart | alt.Chart]:
-    """Return the charts by name; those that have nothing to show are left out."""
+    """Return name -> chart of a drift study, without those that have nothing to show."""
     charts = {
         "law": _law(study),
         "kolmogorov": _distance(study, "kolmogorov", "Kolmogorov distance"),
@@ -50,7 +50,7 @@ def drift_charts(
 
 
 def shown(study: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, str]:
-    """Return the placers that are drawn over time, the best of each kind, with their colours."""
+    """Return placer -> colour for the best placer of each kind, which the charts over time show."""
     best: dict[str, str] = {CLAIRVOYANT: CLAIRVOYANT}
     for placer in study.placers:
         rival = best.get(kind(placer))
@@ -60,19 +60,19 @@ def shown(study: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, str]:
 
 
 def regret_colours(placer: str) -> dict[str, str]:
-    """Return the colours of a placer's regret, which is drawn as the placer is, and its bounds."""
+    """Return series -> colour for the chart of a placer's regret and its two bounds."""
     return {"regret": KINDS[kind(placer)], **BOUNDS}
 
 
 def followed(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
-    """Return the placer whose regret is drawn beside the bounds: the best that goes on learning."""
+    """Return the placer whose regret is drawn: the best of those that keep updating their plan."""
     learning = [p for p in shown(study, findings) if kind(p) in {"window", "decay", "change"}]
     rest = learning or [study.placers[0]]
     return max(rest, key=lambda placer: findings[placer].saved_share.value)
 
 
 def _law(study: DriftStudy) -> alt.Chart:
-    """Draw time x depth; as dark as the share of the window's requests that end there."""
+    """Draw windows x depths; darkness is the share of the window's requests with that overlap."""
     windows, depths = study.windows, study.replications[0].overlaps.depths
     hits = depths[depths > 0]
     edges = np.geomspace(float(hits.min()), float(hits.max()) + 1, DEPTH_ROWS + 1)
@@ -137,7 +137,7 @@ def _by_placer(
     heights: Callable[[str], Sequence[float]],
     y: Axis,
 ) -> alt.LayerChart:
-    """Draw a line over time for each placer that is shown."""
+    """Draw one line over time for each placer that is shown."""
     looks, across = shown(study, findings), _counted(study)
     series: dict[str, Curve] = {label(placer): (across, heights(placer)) for placer in looks}
     colours = {label(placer): colour for placer, colour in looks.items()}
@@ -159,7 +159,7 @@ def _regret(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChar
         for line, name in zip(colours, names, strict=True)
     }
     if not any(height > 0 for _, heights in series.values() for height in heights):
-        return None  # a plan that is right from the start has none, on a logarithmic axis
+        return None  # a logarithmic axis cannot show a regret of 0
     mean = float(np.mean([each.mean_overlap_tokens for each in study.replications]))
     y = Axis("Tokens a request", TOKENS, log=True)
     overlap = level(mean, "mean overlap")
@@ -167,7 +167,7 @@ def _regret(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChar
 
 
 def _windows(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
-    """Draw what windows of each length save, with the interval of what they are behind by."""
+    """Draw the tokens saved for each window length, with the interval of the loss to the best."""
     learned = {
         int(parameters(placer).get("window", DEFAULT_WINDOW)): findings[placer]
         for placer in study.placers

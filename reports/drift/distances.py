@@ -1,10 +1,10 @@
-"""Whether a law has moved from window to window, beside what chance alone would do.
+"""Tests of whether the law of overlaps changed from one window to another.
 
-Under the null hypothesis that two windows follow one law, it does not matter which requests were
-in which: every split of the pooled requests is equally likely. With B random splits of which b
-are at least as far apart as the two windows are, (b + 1) / (B + 1) is an exact p-value, however
-large the support of the law is. Splits keep blocks of consecutive requests together, so that
-dependence within a block is part of what chance does.
+The law is the distribution of overlap depths. Under the null hypothesis that two windows follow one
+law, it does not matter which requests were in which: every split of the pooled requests is equally
+likely. With B random splits of which b are at least as far apart as the two windows,
+(b + 1) / (B + 1) is an exact p-value, however many depths the law has. Splits keep blocks of
+consecutive requests together, so that dependence within a block remains in the null distribution.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far two windows are apart, and how far chance alone puts them.
+    """Distances between two windows, and their distribution under the null hypothesis.
 
     Parameters
     ----------
     window, other
-        The later and the earlier window.
+        The indices of the later and the earlier window.
     total_variation, kolmogorov
         The distances, 0 to 1.
     total_variation_band, kolmogorov_band
-        What 95 % of the splits stay within.
+        The 95 % quantiles of the distances over random splits.
     p_value
-        Of the Kolmogorov distance.
+        The p-value of the Kolmogorov distance.
     moved
-        Whether chance is excluded at 5 % for all comparisons together (Holm).
+        Whether it is significant at 5 % after Holm's correction for all comparisons.
     """
 
     window: int
@@ -53,14 +53,14 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Each window that counts against the one before it, and against the first that counts.
+    """Distances of each window that counts to the one before it and to the first that counts.
 
     Parameters
     ----------
     steps, since_first
-        In order.
+        The two lists, each in order of time.
     change
-        The request at which the largest step beyond chance begins; None where there is none.
+        The request at which the largest significant step begins; None where there is none.
     """
 
     steps: tuple[Distance, ...]
@@ -69,15 +69,14 @@ class Distances:
 
     @property
     def largest(self) -> Distance | None:
-        """The step beyond chance with the largest Kolmogorov distance; None where there is none."""
+        """The significant step with the largest Kolmogorov distance; None where there is none."""
         return _largest(self.steps)
 
 
 def distances_over_time(depths: Int64, windows: Windows, seed: int) -> Distances:
-    """Compare windows; the same seed draws the same splits.
+    """Return the distances of the windows; the same seed draws the same splits.
 
-    The second window that counts is a step from the first and stands in both lists; it is
-    compared once.
+    The step from the first to the second window that counts is in both lists, and computed once.
     """
     first, last = windows.first, windows.count
     pairs = [(k, k - 1) for k in range(first + 1, last)]
@@ -113,7 +112,7 @@ def compare(
     total_variation_band, kolmogorov_band
         Their 95 % quantiles over the splits.
     p_value
-        Of the Kolmogorov distance.
+        The p-value of the Kolmogorov distance.
     """
     counts = _counts(np.concatenate((one, other)), block)
     half = np.repeat(np.array([1, -1], np.float32), len(counts) // 2)
@@ -132,10 +131,10 @@ def compare(
 
 
 def change_point(depths: Int64) -> int:
-    """Return how many requests come before the change of their law, of two requests or more.
+    """Return the number of requests before the most likely change; needs two requests or more.
 
-    It is where the Kolmogorov distance of what is before and after is largest, on the scale on
-    which chance has the same variance everywhere.
+    The change is where the Kolmogorov distance between the requests before and after is largest,
+    scaled so that its variance under no change is the same at every position.
 
     References
     ----------
@@ -156,7 +155,7 @@ def _largest(steps: Sequence[Distance]) -> Distance | None:
 
 
 def _counts(depths: Int64, block: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """Return how often each depth occurs in each block of requests, depths ascending."""
+    """Return the count of each depth (ascending) in each block, shape (blocks, depths)."""
     support, place = np.unique(depths, return_inverse=True)
     blocks = len(depths) // block
     rows = np.arange(len(depths)) // block

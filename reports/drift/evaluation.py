@@ -1,13 +1,15 @@
-"""What plans save as the law drifts, and what the theory allows them to lose.
+"""Savings and regret of plans as the law of overlaps drifts, and bounds of the regret.
 
-The regret of a plan in a window is what the best plan for the law of that window saves beyond it,
-in expectation under that law. A plan that is best for a law q and has m positions loses at most
+The law is the distribution of overlap depths. The regret of a plan in a window is the expected
+saving of the best plan for the window's law less that of the plan, both under that law. A plan of m
+positions that is best for a law q loses at most
 
     2 (N - m) TV(p, q)      and      4 (N - m) K(p, q)
 
-under p, N being the deepest overlap of either (docs/placement.md, section 3). There m is the
-budget M; a law of fewer depths than M has a best plan with as many positions as depths, of which
-the same proof holds with m: no gap of m positions is wider than N - m.
+tokens a request under a law p, where TV is the total variation distance, K the Kolmogorov distance
+and N the deepest overlap of p and q (docs/placement.md, section 3). There, m is the budget M. Where
+a law has fewer depths than M, its best plan has one position a depth, and the same proof holds with
+their number as m: no gap between m positions is wider than N - m.
 """
 
 from __future__ import annotations
@@ -29,18 +31,18 @@ RECOVERED = 0.95  # of what the best plan saves
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Course:
-    """What one placer did in each window that counts; all of shape (windows,).
+    """The savings and plans of one placer in each window that counts; arrays of shape (windows,).
 
     Parameters
     ----------
     saved_tokens
-        What its requests saved with the plans in force for them.
+        Tokens saved by the window's requests, each with the plan in force when it arrived.
     regret_tokens
-        Tokens a request that the plan in force when the window begins would lose, kept through it.
+        Expected loss, in tokens a request, of the plan in force when the window begins.
     variation_bound_tokens, kolmogorov_bound_tokens
-        The most that this can be, by either distance.
+        Upper bounds of the regret from each of the two distances.
     plans, rewritten
-        New plans in the window, and their positions that the plan before had not.
+        The number of new plans in the window, and of their positions that the plan before lacked.
     """
 
     saved_tokens: Float64
@@ -52,7 +54,7 @@ class Course:
 
 
 def best_plans(laws: Sequence[Law], budget: int, windows: Windows) -> Plans:
-    """Return the plans of a placer that is told the law of each window when it begins."""
+    """Return the plans of a placer that knows the law of each window when the window begins."""
     positions = [solve(law.depths, law.weights, budget).positions() for law in laws]
     starts = np.arange(windows.count) * windows.width
     return Plans(starts, tuple(np.array(p, np.int64) for p in positions), tuple(laws))
@@ -66,11 +68,11 @@ def course(
     Parameters
     ----------
     plans
-        With the law of the plan in force at the beginning of each window.
+        The plans, with the law that the plan in force at the start of each window was made for.
     best
-        Those of `best_plans`.
+        The plans of `best_plans`.
     depths
-        Overlaps in order, shape (requests,).
+        Overlaps in tokens, in order, shape (requests,).
     laws
         The law of each window, as probabilities.
     """
@@ -94,9 +96,10 @@ def course(
 
 
 def recovery_requests(plans: Plans, law: Law, budget: int, since: int) -> int | None:
-    """Return how long after a request a plan saves 95 % of the best again, under the law since.
+    """Return how many requests after request `since` a plan reaches 95 % of the best saving.
 
-    None where no plan does. 0 where the plan in force then does already.
+    Savings are expected ones under `law`, the law after `since`. 0 where the plan in force then
+    reaches it already, None where no plan does.
     """
     enough = RECOVERED * float(solve(law.depths, law.weights, budget).savings_by_budget[-1])
     first = int(plans.starts.searchsorted(since, side="right")) - 1
@@ -115,7 +118,7 @@ def _regret(plans: Plans, best: Plans, request: int, law: Law) -> float:
 
 
 def _bounds(plans: Plans, request: int, law: Law, planned_for: Law) -> tuple[float, float]:
-    """Return the most that the plan in force can lose, by total variation and by Kolmogorov."""
+    """Return the bounds of the regret of the plan in force, from total variation and Kolmogorov."""
     variation, kolmogorov = distances(law, planned_for)
     length = deepest(law, planned_for)
     held = int(np.count_nonzero(plans.at(request) <= length))

@@ -1,4 +1,4 @@
-"""What a drift study finds of each placer, with intervals."""
+"""The results of a drift study for each placer, with intervals."""
 
 from __future__ import annotations
 
@@ -26,33 +26,34 @@ from reports.statistics import (
 )
 
 SCHEMA_VERSION = 1
-DEFAULT_WINDOW = 100  # of the placer, where it states none
-AS_GOOD = 0.01  # of the overlap: what a slower pace may lose and still be called as good
+DEFAULT_WINDOW = 100  # the placer's default
+AS_GOOD = 0.01  # share of the overlap: the most that a longer interval may lose
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One placer over all windows that count.
+    """The results of one placer over all windows that count.
 
     Parameters
     ----------
     placer
-        In canonical spelling, or `clairvoyant`.
+        In canonical spelling, or `clairvoyant`, which knows the law of each window.
     saved_share
         Saved tokens / overlap tokens.
     lost_share
-        The same of `clairvoyant`, less this.
+        The saved share of `clairvoyant` minus that of this placer.
     lost_tokens
-        That, in tokens a request.
+        The same loss in tokens a request.
     regret_tokens, variation_bound_tokens, kolmogorov_bound_tokens
         Means over windows, in tokens a request.
     sample_bound_tokens
-        What a plan from so many requests of one law loses at most at 95 %; None for `clairvoyant`.
+        The most that a plan made from as many requests as this placer uses loses, in tokens a
+        request and at 95 % confidence, if their law does not change; None for `clairvoyant`.
     plans, rewritten
-        New plans, and positions that the plan before had not, for 1,000 requests.
+        New plans, and positions in them that the plan before lacked, per 1,000 requests.
     recovery_requests
-        After the largest change until 95 % of the best are saved again, the median of replications;
-        None where there is none, or more than half of them never recover.
+        Requests after the largest change until the plan reaches 95 % of the best saving: the median
+        of replications; None without a change, or where most of them never reach it.
     """
 
     placer: str
@@ -69,13 +70,13 @@ class Finding:
 
 
 def find_all(study: DriftStudy) -> dict[str, Finding]:
-    """Sum up all placers of the study, `clairvoyant` and those of other paces among them."""
+    """Return placer -> results, including `clairvoyant` and the other re-planning intervals."""
     names = (CLAIRVOYANT, *study.placers, *study.paced.values())
     return {placer: find(study, placer) for placer in names}
 
 
 def find(study: DriftStudy, placer: str) -> Finding:
-    """Sum up a placer of the study."""
+    """Return the results of one placer."""
     courses = [each.courses[placer] for each in study.replications]
     requests = study.windows.width * len(study.windows.counted) / 1000
     lost = difference(study, CLAIRVOYANT, placer)
@@ -95,14 +96,14 @@ def find(study: DriftStudy, placer: str) -> Finding:
 
 
 def share(study: DriftStudy, placer: str) -> Estimate:
-    """Return saved tokens / overlap tokens: over replications, or over blocks of one trace."""
+    """Return saved / overlap tokens, with an interval over replications or blocks of one trace."""
     if len(study.replications) > 1:
         return mean_interval(_shares(study, placer))
     return replay_difference(_ratio(study, placer), None, _memory(study))
 
 
 def difference(study: DriftStudy, ours: str, theirs: str) -> Estimate:
-    """Return the same of one placer less that of another, paired."""
+    """Return the saved share of `ours` minus that of `theirs`, with a paired interval."""
     if len(study.replications) > 1:
         estimate = paired_difference(_shares(study, ours), _shares(study, theirs))
     else:
@@ -111,17 +112,17 @@ def difference(study: DriftStudy, ours: str, theirs: str) -> Estimate:
 
 
 def margins_of(study: DriftStudy) -> Margins:
-    """Return within what shares of the overlap are called tied."""
+    """Return the margins, as shares of the overlap, within which differences are called tied."""
     return Margins.of(study.study)
 
 
 def best_of(study: DriftStudy, findings: Mapping[str, Finding]) -> Finding:
-    """Return the placer that saves most, of those that do not look ahead."""
+    """Return the results of the placer that saves most, `clairvoyant` excluded."""
     return max((findings[p] for p in study.placers), key=lambda each: each.saved_share.value)
 
 
 def against_best(study: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, Estimate]:
-    """Return what each other placer saves less that of the best, corrected for all of them."""
+    """Return placer -> its saved share minus the best placer's, with Holm's correction."""
     best = best_of(study, findings).placer
     rivals = [placer for placer in study.placers if placer != best]
     estimates = corrected([difference(study, rival, best) for rival in rivals])
@@ -129,7 +130,10 @@ def against_best(study: DriftStudy, findings: Mapping[str, Finding]) -> dict[str
 
 
 def slowest_as_good(study: DriftStudy) -> int:
-    """Return the longest interval up to which none loses more than a point, interval included."""
+    """Return the longest re-planning interval that costs at most one point of the saved share.
+
+    The whole interval of the loss must be within that point, for it and all shorter intervals.
+    """
     paces = [*study.paced]
     good = paces[0]
     for every in paces[1:]:
@@ -141,7 +145,7 @@ def slowest_as_good(study: DriftStudy) -> int:
 
 
 def over_time(study: DriftStudy, placer: str) -> Float64:
-    """Return saved / overlap tokens in each window, over all replications; 0 without overlap."""
+    """Return saved / overlap tokens of each window, summed over replications; 0 without overlap."""
     saved = np.sum([each.courses[placer].saved_tokens for each in study.replications], axis=0)
     overlap = np.sum([each.overlap_tokens for each in study.replications], axis=0)
     shares: Float64 = saved / np.maximum(overlap, 1.0)
@@ -149,7 +153,7 @@ def over_time(study: DriftStudy, placer: str) -> Float64:
 
 
 def kind(placer: str) -> str:
-    """Return how a placer follows the law: static, change, decay, window or clairvoyant."""
+    """Return the kind of a placer: static, change, decay, window or clairvoyant."""
     if placer == CLAIRVOYANT:
         return CLAIRVOYANT
     given = parameters(placer)
@@ -174,7 +178,7 @@ def label(placer: str) -> str:
 def as_json(
     study: DriftStudy, findings: Mapping[str, Finding], answers: list[str]
 ) -> dict[str, Any]:
-    """Return all of it as plain values."""
+    """Return all results as plain values."""
     windows, behind = study.windows, against_best(study, findings)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -217,7 +221,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _judged(behind: Estimate | None) -> dict[str, Any] | None:
-    """Return what a placer saves less the best, and what may be said of it."""
+    """Return a difference to the best placer and its verdict as plain values."""
     if behind is None:
         return None
     names = ("value", "low", "high", "p_holm", "verdict")
@@ -238,7 +242,7 @@ def _ratio(study: DriftStudy, placer: str, replication: int = 0) -> Ratio:
 
 
 def _memory(study: DriftStudy) -> float:
-    """Return for how many windows a request is remembered."""
+    """Return the number of windows for which the simulation remembers a request."""
     return study.replications[0].overlaps.memory_requests / study.windows.width
 
 

@@ -1,4 +1,4 @@
-"""Laws of overlap depths: of a window of requests, and how far two of them are apart."""
+"""Laws (distributions) of overlap depths: of a window of requests, and distances between two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Float64 = NDArray[np.float64]
 
 
 def empirical(depths: Int64) -> Law:
-    """Return the law of the overlaps of some requests, shape (requests,), as probabilities."""
+    """Return the empirical distribution of some overlaps, shape (requests,), as probabilities."""
     support, counts = np.unique(depths, return_counts=True)
     shares = counts / len(depths)
     hit = support > 0
@@ -20,14 +20,14 @@ def empirical(depths: Int64) -> Law:
 
 
 def mean_depth(law: Law) -> float:
-    """Return the mean overlap in tokens under a law of probabilities."""
+    """Return the mean overlap in tokens under a law (distribution of overlaps)."""
     return float(law.depths @ law.weights)
 
 
 def distances(one: Law, other: Law) -> tuple[float, float]:
-    """Return total variation and Kolmogorov distance of two laws, each scaled to 1.
+    """Return total variation and Kolmogorov distance of two laws, each normalized to a sum of 1.
 
-    Misses count as depth 0, and a law without any weight as one of misses.
+    Misses count as depth 0; a law without any weight counts as all misses.
     """
     depths = np.union1d(one.depths, other.depths)
     difference = np.zeros(len(depths) + 1)
@@ -40,5 +40,5 @@ def distances(one: Law, other: Law) -> tuple[float, float]:
 
 
 def deepest(one: Law, other: Law) -> int:
-    """Return the deepest depth of either law, 0 where both are empty."""
+    """Return the greatest depth in either law, 0 where both are empty."""
     return max(int(law.depths[-1]) if len(law.depths) else 0 for law in (one, other))

@@ -1,4 +1,4 @@
-"""The plans that a placer makes as a law drifts, request by request."""
+"""The plans that a placer makes, request by request, as the law of overlaps drifts."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _NOTHING = Law(np.empty(0, np.int64), np.empty(0))
 
 
 class Followed(Optimal):
-    """`optimal`, and the law that its plan in force was made for."""
+    """The placer `optimal`, which also records the law that its plan in force was made for."""
 
     planned_for: Law = _NOTHING
 
     def plan(self, law: Law, step: int, phase: int) -> Plan:
-        """Return the best positions, and remember for which law."""
+        """Return the best positions, and record the law that they are for."""
         self.planned_for = law
         return super().plan(law, step, phase)
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return the planned positions; where no overlap is known there is no law."""
+        """Return the planned positions; while no overlap is known, record an empty law."""
         if not self._first.known:
             self.planned_for = _NOTHING
         return super().place(prefix, window)
@@ -48,7 +48,8 @@ class Plans:
     positions
         The positions of each: int64, ascending, unique.
     laws
-        The law that the plan in force was made for, at each of the moments asked for.
+        For each of the moments asked for, the law (distribution of overlaps) that the plan then in
+        force was made for.
     """
 
     starts: Int64
@@ -60,7 +61,7 @@ class Plans:
         return self.positions[int(self.starts.searchsorted(request, side="right")) - 1]
 
     def saved_tokens(self, depths: Int64) -> Int64:
-        """Return what each request saves: the deepest position that its overlap reaches, or 0."""
+        """Return the tokens each request saves: the deepest position up to its overlap, or 0."""
         saved = np.empty(len(depths), np.int64)
         ends = np.append(self.starts[1:], len(depths))
         for start, end, positions in zip(self.starts, ends, self.positions, strict=True):
@@ -69,7 +70,7 @@ class Plans:
 
     @cached_property
     def rewritten(self) -> Int64:
-        """Positions of each plan that the one before it had not; 0 for the first."""
+        """Number of positions of each plan that the plan before it lacked; 0 for the first."""
         new = [
             len(np.setdiff1d(after, before, assume_unique=True))
             for before, after in zip(self.positions, self.positions[1:], strict=False)
@@ -78,18 +79,18 @@ class Plans:
 
 
 def reached(positions: Int64, depths: Int64) -> Int64:
-    """Return the deepest position up to each depth, 0 where there is none."""
+    """Return for each depth the deepest position that is not deeper, 0 where there is none."""
     stops: Int64 = np.concatenate(([0], positions))
     return stops[stops.searchsorted(depths, side="right") - 1]
 
 
 def parameters(spec: str) -> dict[str, int | float | str]:
-    """Return the parameters that a placer string gives.
+    """Return the parameters of a placer given as a string.
 
     Raises
     ------
     UsageError
-        Where it is not `optimal` for the law of all requests, counted from the start.
+        Unless it is `optimal` with one law for all requests, counted from the start of the prompt.
     """
     name, _, given = (part.strip() for part in spec.partition(":"))
     if name != PLACER:
@@ -109,21 +110,21 @@ def parameters(spec: str) -> dict[str, int | float | str]:
 
 
 def follow(spec: str, depths: Int64, moments: Sequence[int] = ()) -> Plans:
-    """Return the plans of a placer that observes each overlap after it was served.
+    """Return the plans of a placer that observes each overlap after the request was served.
 
     Parameters
     ----------
     spec
-        As in "optimal:budget=8,window=100".
+        The placer, as in "optimal:budget=8,window=100".
     depths
-        Overlaps in order, shape (requests,).
+        Overlaps in tokens, in order, shape (requests,).
     moments
-        Requests, ascending, before which the law of the plan in force is noted.
+        Requests, ascending, before which the law of the plan in force is recorded.
 
     Raises
     ------
     UsageError
-        Where the placer is none that this can follow.
+        Where `parameters` refuses the placer.
     """
     parameters(spec)
     placer = create_named("placer", {PLACER: Followed}, spec)

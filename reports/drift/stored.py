@@ -1,8 +1,8 @@
-"""What `milepost drift --out DIR` leaves: `series.json`, `drift.json` and `report.html`.
+"""The files that `milepost drift --out DIR` writes: `series.json`, `drift.json`, `report.html`.
 
-`series.json` is the study as it was found: the fields of `DriftStudy` by their names, arrays as
-lists, numbers with all their digits. The figures and the page are made of it alone, so that
-`milepost report` makes them again without following any placer.
+`series.json` has the fields of `DriftStudy` by their names, arrays as lists, numbers with all their
+digits. Figures and page are made from it alone, so that `milepost report` makes them again without
+following any placer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Stored(msgspec.Struct):
 
 
 def refuse_other_folder(folder: Path) -> None:
-    """Raise UsageError for a folder that holds anything but an earlier drift study."""
+    """Raise UsageError for a folder that holds anything other than an earlier drift study."""
     refuse_foreign(folder, FILES, "the folder of a drift study")
 
 
@@ -54,14 +54,14 @@ def write_series(folder: Path, study: DriftStudy) -> None:
 
 
 def read_series(folder: Path) -> DriftStudy:
-    """Return the study that `write_series` left in a folder.
+    """Return the study that `write_series` stored in a folder.
 
     Raises
     ------
     UsageError
-        When the folder has none: earlier versions left figures and page only.
+        When the folder has no `series.json`, which earlier versions did not write.
     DataError
-        When it is damaged or was written by a newer version.
+        When the file is damaged or was written by a newer version.
     """
     path = folder / SERIES
     if not path.is_file():
@@ -71,19 +71,19 @@ def read_series(folder: Path) -> DriftStudy:
         )
     what = "a drift study"
     study = read_document(path, _Stored, what, SCHEMA_VERSION, dec_hook=_array)[0].found
-    checked(study.study, SweptStudy, str(path))  # of which the margins are looked at
+    checked(study.study, SweptStudy, str(path))  # margins are read from them
     _refuse_misfits(study, str(path))
     return study
 
 
 def _array(kind: Any, values: object) -> NDArray[Any]:
-    """Return a list of JSON as an array of the kind that a field is declared as."""
+    """Return a JSON list as an array of the dtype that a field declares."""
     dtype = get_args(get_args(kind)[1])[0]
     try:
         numbers = msgspec.convert(values, list[_Fraction] if dtype is np.float64 else list[_Whole])
     except msgspec.ValidationError as error:
         place, problem = at_fault(error)
-        raise ValueError(f"{problem} at {place}") from None  # msgspec adds which field this is
+        raise ValueError(f"{problem} at {place}") from None  # msgspec adds the name of the field
     return np.array(numbers, dtype)
 
 
@@ -115,7 +115,7 @@ def _is_spec(placer: str) -> bool:
 
 
 def _whole(each: Replication, windows: Windows, names: set[str]) -> bool:
-    """Whether a replication has all of its requests, and all placers in all windows."""
+    """Return whether a replication has all of its requests, and all placers in all windows."""
     depths = each.overlaps.depths
     if len(depths) < windows.count * windows.width or not depths.any():
         return False

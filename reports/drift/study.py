@@ -1,4 +1,4 @@
-"""A drift study: how a law moves, and what it takes to follow it."""
+"""Drift studies: how the law (distribution) of overlaps changes, and which placers keep up."""
 
 from __future__ import annotations
 
@@ -32,29 +32,30 @@ from simulator.base.errors import SettingError, UsageError, printable
 from simulator.plugins.protocols import Law
 
 CLAIRVOYANT = "clairvoyant"
-LEARNT = 200  # requests that warm up at least: a law cannot be planned for before it was seen
+LEARNT = 200  # least warm-up, in requests: a law must be observed before it can be planned for
 INTERVALS = (10, 25, 50, 100, 250, 500, 1000, 2500)
 
 RESULTS = ("series.json", "drift.json", "report.html", "charts")
-Judged = tuple[Course, int | None]  # and requests until it recovered from the largest change
+Judged = tuple[Course, int | None]  # with the requests until it recovered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replication:
-    """One trace, and what each placer did on it.
+    """One trace, and the results of each placer on it.
 
     Parameters
     ----------
     overlaps
-        The requests.
+        The overlap of each request.
     overlap_tokens
         Sum over each window that counts, shape (windows,).
     mean_overlap_tokens
-        Under the law of each window that counts, shape (windows,).
+        Expected overlap under the law of each window that counts, shape (windows,).
     courses
-        By placer, `clairvoyant` among them.
+        Placer -> its savings in each window, `clairvoyant` included.
     recovery_requests
-        By placer, after the largest change; empty where there is none. None: it never recovers.
+        Placer -> requests from the largest change until it recovers, None if it never does; empty
+        where there is no change.
     """
 
     overlaps: Overlaps
@@ -66,30 +67,30 @@ class Replication:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DriftStudy:
-    """All that a drift study finds.
+    """The results of a drift study.
 
     Parameters
     ----------
     milepost_version
-        Of the Milepost that found it.
+        The version of Milepost that computed it.
     study
-        Every setting, as `study.resolved.toml` of a sweep has them.
+        Every setting, as in `study.resolved.toml` of a sweep.
     placers
         In the order of the study, in canonical spelling.
     budget
-        Checkpoints of all of them.
+        Checkpoints a prompt, the same for all placers.
     windows
-        Of every replication.
+        Windows of requests, the same for every replication.
     distances
         Between windows of the first replication.
     truth
-        Whether laws are the true ones of a generator, rather than those of hindsight.
+        Whether laws are the true ones of a generator, rather than empirical ones.
     replications
-        One a seed.
+        One for each seed.
     paced
-        By requests between two looks at the law: the best of the windowed and decayed placers.
+        Requests between two plans -> the best windowed or decayed placer with that interval.
     command
-        How a reader may repeat this, for the page.
+        The command line that repeats the study, for the page.
     """
 
     milepost_version: str
@@ -113,9 +114,9 @@ def run(
 ) -> DriftStudy:
     """Run the study that the settings describe; a cell is one placer on one replication.
 
-    Cells that are in the journal of `folder` are not followed again; without a folder nothing is
-    kept. The others are on `jobs` processes here, or on the workers of the dask scheduler at the
-    address `cluster`.
+    Cells in the journal of `folder` are not computed again; without a folder nothing is stored.
+    The others run on `jobs` local processes, or on the workers of the dask scheduler at the address
+    `cluster`.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def read_study(settings: Settings) -> tuple[ResolvedStudy, list[Cell]]:
     Raises
     ------
     UsageError
-        Where the grid varies anything else, or a trace file is to be replicated.
+        Where the grid varies anything other than placers, or a trace file is to be replicated.
     """
     study, cells = expand(settings)
     others = [key for key in study.grid if key != "policy.placer"]
@@ -191,7 +192,7 @@ def read_study(settings: Settings) -> tuple[ResolvedStudy, list[Cell]]:
 
 
 def warmup_requests(study: ResolvedStudy, placers: Sequence[str], requests: int) -> int:
-    """Return the requests before those that count: until every plan that is kept was made."""
+    """Return the number of warm-up requests: enough for every fixed plan to have been made."""
     trained = [int(parameters(placer).get("train", 0)) for placer in placers]
     return max(LEARNT, *trained, round(study.study.warmup_share * requests))
 
@@ -217,12 +218,12 @@ def _placed(cell: Cell, placer: str) -> Cell:
 
 
 def _followed(runner: Runner, work: Work, cells: Sequence[Cell]) -> dict[int, dict[str, Judged]]:
-    """Return what each placer did, by the seed of its replication.
+    """Return seed of the replication -> placer -> its results.
 
     Raises
     ------
     UsageError
-        Where one could not be followed.
+        Where a placer failed.
     """
     followed: dict[int, dict[str, Judged]] = {}
     for cell, outcome in zip(cells, runner.run(work, cells), strict=True):
@@ -254,14 +255,14 @@ def _replication(
 
 
 def follow_cell(task: CellTask, windows: Windows, budget: int, change: int | None) -> CellOutcome:
-    """Follow the placer of one cell, and measure its plans.
+    """Compute the plans of the placer of one cell, and evaluate them.
 
     Parameters
     ----------
     windows, budget
-        Of the study.
+        Those of the study.
     change
-        The request of the largest change; None where there is none.
+        The request at which the largest change begins; None where there is none.
     """
     truth = _truth(Question.of(task, windows, budget))
     moments = [windows.start(k) for k in range(windows.count)]
@@ -273,7 +274,7 @@ def follow_cell(task: CellTask, windows: Windows, budget: int, change: int | Non
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of every placer of a replication: equal where workload and windows are."""
+    """The inputs that placers of a replication share; equal for equal trace, windows and budget."""
 
     trace: Path
     windows: Windows
@@ -282,13 +283,13 @@ class Question:
 
     @classmethod
     def of(cls, task: CellTask, windows: Windows, budget: int) -> Question:
-        """Return the question to the placer of a cell."""
+        """Return the inputs of a cell."""
         return cls(task.trace, windows, budget, task.cell)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
-    """The overlaps of a replication, the law of each window, and the best plans for them."""
+    """The overlaps of a replication, the law of each window, and the best plans for these laws."""
 
     question: Question
     depths: Int64
@@ -296,12 +297,12 @@ class Truth:
     best: Plans
 
     def judge(self, plans: Plans, change: int | None) -> Judged:
-        """Return the course of plans, and after how many requests they recovered from a change."""
+        """Return the evaluation of plans, and the requests until they recovered from a change."""
         windows, budget = self.question.windows, self.question.budget
         series = course(plans, self.best, self.depths, windows, self.laws)
         if change is None:
             return series, None
-        # the window after that of the change holds nothing of what was before
+        # the first window that lies wholly after the change
         law = self.laws[min(change // windows.width + 1, windows.count - 1)]
         return series, recovery_requests(plans, law, budget, change)
 
@@ -320,7 +321,7 @@ def _sums(depths: Int64, windows: Windows) -> Float64:
 
 
 def _best_learner(replications: Sequence[Replication], placers: Sequence[str]) -> str:
-    """Return the placer that saves most of those that go on learning, whatever it has found."""
+    """Return the placer that saves most of those that never stop updating their plan."""
 
     def saved(placer: str) -> float:
         return sum(float(each.courses[placer].saved_tokens.sum()) for each in replications)
@@ -330,7 +331,7 @@ def _best_learner(replications: Sequence[Replication], placers: Sequence[str]) -
 
 
 def _paces(placer: str, windows: Windows) -> dict[int, str]:
-    """Return the placer with ever more requests between two looks at the law."""
+    """Return requests between two plans -> the placer with that interval."""
     from policies.registry import canonical
 
     bare = ",".join(

@@ -1,4 +1,4 @@
-"""The overlaps that a drift study looks at, and the laws that they follow."""
+"""The overlaps that a drift study uses, and the laws (distributions) that they follow."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Overlaps:
     Parameters
     ----------
     name, notes, granularity
-        Of the trace.
+        Those of the trace.
     seed
-        Of the replication.
+        That of the replication.
     depths
         int64, shape (requests,): tokens shared with the best match before; the last token of a
         prompt never counts.
     memory_requests
-        For how many requests a request is remembered.
+        The number of later requests for which a request is remembered.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Overlaps:
 
 
 def read_overlaps(path: Path, study: ResolvedStudy, seed: int) -> Overlaps:
-    """Return the overlaps of a stored workload, `seed` being that of its replication.
+    """Return the overlaps of a stored workload; `seed` is that of its replication.
 
     Raises
     ------
@@ -63,14 +63,14 @@ def _overlaps(path: Path, source: str | None, seed: int) -> Overlaps:
     depths = np.minimum(overlaps(trace), trace.prompt_tokens - 1)
     if not depths.any():
         raise DataError(printable(source or trace.name), "expected overlaps, found none")
-    # overlaps depend on the order of requests alone, so no queue is remembered
+    # overlaps depend on the order of requests only, so times are set to 0
     requests = RememberedRequests(trace.session, trace.prompt_tokens, None, np.zeros(len(trace)))
     memory = memory_requests(requests)
     return Overlaps(trace.name, trace.notes, trace.granularity, seed, depths, memory)
 
 
 def refuse_without_overlaps(study: ResolvedStudy, overlaps: Overlaps, windows: Windows) -> None:
-    """Raise DataError where no request that counts overlaps."""
+    """Raise DataError where no request that counts overlaps with an earlier one."""
     warmup = windows.start(windows.first)
     if not overlaps.depths[warmup : windows.start(windows.count)].any():
         problem = f"expected overlaps after the first {warmup:,} requests, found none"
@@ -78,15 +78,15 @@ def refuse_without_overlaps(study: ResolvedStudy, overlaps: Overlaps, windows: W
 
 
 def knows_truth(study: ResolvedStudy) -> bool:
-    """Say whether the law of each request is known: of generated sessions of one request."""
+    """Return whether the true law of each request is known: for generated one-request sessions."""
     return study.workload.trace is None and _known(traffic_of(study))
 
 
 def laws_by_window(study: ResolvedStudy, overlaps: Overlaps, windows: Windows) -> list[Law]:
-    """Return the law of each window as probabilities.
+    """Return the law (distribution of overlaps) of each window as probabilities.
 
-    It is the true one of the request in its middle where that is known; otherwise that of its own
-    requests, in hindsight.
+    Where the true law of each request is known, it is that of the request in the middle of the
+    window; otherwise it is the empirical law of the window's requests.
     """
     if not knows_truth(study):
         return [empirical(windows.of(overlaps.depths, k)) for k in range(windows.count)]

@@ -1,4 +1,4 @@
-"""Windows of consecutive requests, in which a law is looked at."""
+"""Windows of consecutive requests, in each of which the law of overlaps is estimated."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from reports.drift.laws import Int64
 from simulator.base.errors import UsageError
 
 MOST_WINDOWS = 40
-FEWEST_WINDOWS = 4  # after the warm-up
-NARROWEST = 100  # requests; fewer hardly show a law
+FEWEST_WINDOWS = 4  # least number of windows after the warm-up
+NARROWEST = 100  # requests; fewer hardly show a distribution
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Equally long windows from the first request on; requests left over at the end are not used.
+    """Windows of equal length from the first request on; requests left over at the end are unused.
 
     Parameters
     ----------
     width
         Requests in each, a multiple of `block`.
     count
-        How many there are.
+        How many windows there are.
     first
-        The first window that counts: those before it are warm-up.
+        The index of the first window that counts; those before it are warm-up.
     block
-        Requests that a permutation keeps together, so that dependence within them survives.
+        Consecutive requests that a permutation keeps together, so that their dependence survives.
     """
 
     width: int
@@ -34,7 +34,7 @@ class Windows:
     block: int
 
     def start(self, window: int) -> int:
-        """Return the first request of a window."""
+        """Return the index of the first request of a window."""
         return window * self.width
 
     def of(self, depths: Int64, window: int) -> Int64:
@@ -43,15 +43,15 @@ class Windows:
 
     @property
     def counted(self) -> range:
-        """The windows that count."""
+        """The indices of the windows that count."""
         return range(self.first, self.count)
 
 
 def cut(requests: int, warmup: int) -> Windows:
     """Return the windows of a trace: forty, or as many of a hundred requests as there are.
 
-    The first that counts begins at request `warmup` or later. Blocks are as long as the cube root
-    of the width, which is the rate at which they should grow (Künsch 1989).
+    The first that counts begins at request `warmup` or later. The length of a block is about the
+    cube root of the width, the rate of growth that Künsch (1989) derives.
 
     Raises
     ------

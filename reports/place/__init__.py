@@ -1,1 +1,1 @@
-"""`milepost place`: checkpoints for a law of overlaps."""
+"""The computation of `milepost place`: checkpoints for a law (distribution) of overlap depths."""

@@ -1,4 +1,4 @@
-"""Placers on a law alone, without a trace and a cache."""
+"""Placers applied to a law (distribution) of overlap depths, without a trace or a cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GOLDEN = (5**0.5 - 1) / 2
 
 
 def with_budget(spec: str, budget: int) -> str:
-    """Return the placer with `budget`, where it takes one and does not state its own.
+    """Return the placer string with `budget` added, where the placer takes one and states none.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def with_budget(spec: str, budget: int) -> str:
 
 
 def own_budget(spec: str) -> int | None:
-    """Return the budget that a placer states, or None."""
+    """Return the budget that a placer string states, or None."""
     for part in spec.partition(":")[2].split(","):
         key, _, value = part.partition("=")
         if key.strip() == "budget" and value.strip().isdigit():
@@ -42,15 +42,15 @@ def own_budget(spec: str) -> int | None:
 
 
 def placed(spec: str, budget: int, law: DepthLaw, length: int) -> list[int]:
-    """Return where a placer would store states of a prompt that is seen for the first time.
+    """Return the positions at which a placer stores states of a prompt without earlier match.
 
-    One that learns has observed 1,000 overlaps in the law's proportions before, spread so evenly
-    that any hundred in a row look like the law.
+    A placer that learns first observes 1,000 overlaps in the law's proportions, spread so evenly
+    that any hundred in a row resemble the law.
 
     Raises
     ------
     UsageError
-        Where it needs a trace, or wants more positions than can be shown.
+        Where the placer needs a trace, or wants more positions than can be shown.
     """
     name = spec.partition(":")[0]
     if not budget and takes_budget(name):
@@ -60,7 +60,7 @@ def placed(spec: str, budget: int, law: DepthLaw, length: int) -> list[int]:
     if placer.clairvoyant:
         raise UsageError(f"placer '{spec}' looks ahead in a trace: use it with `milepost run`")
     if placer.implicit:
-        return [int(depth) for depth in law.depths]  # everywhere; nowhere else is it of use
+        return [int(depth) for depth in law.depths]  # stores every position; only these save
     if placer.observes:
         _teach(placer, law, length)
     span = KvSpan(KvSpan(None, 0, 0), 0, length)
@@ -81,6 +81,6 @@ def _teach(placer: Placer, law: DepthLaw, length: int) -> None:
 
 
 def takes_budget(name: str) -> bool:
-    """Say whether the registered placer of this name has a budget."""
+    """Return whether the registered placer of this name has a budget."""
     plugin = PLACERS.get(name)
     return plugin is not None and any(p.name == "budget" for p in parameters_of(plugin))

@@ -1,4 +1,4 @@
-"""The staircase of a plan under the survival curve of the overlaps, and what each step adds."""
+"""Charts of a plan: its savings as steps under the survival curve, and savings by budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_TICKS = 12
 def staircase(law: DepthLaw, positions: Sequence[int], length: int) -> alt.LayerChart:
     """Draw the share of requests that overlap x tokens or more, and the plan's steps under it.
 
-    The area under the curve is the mean overlap, that under the steps what the plan saves.
+    The area under the curve is the mean overlap; the area under the steps is what the plan saves.
     """
     survival = np.cumsum(law.weights[::-1])[::-1] / law.total
     x = alt.X(
@@ -53,7 +53,7 @@ def staircase(law: DepthLaw, positions: Sequence[int], length: int) -> alt.Layer
 
 
 def savings_curve(placement: dict[str, Any]) -> alt.LayerChart:
-    """Draw tokens saved a request against the budget: the plan, the optimum, all there is."""
+    """Draw saved tokens a request over the budget: the plan, the optimum, the mean overlap."""
     optimum = placement["optimum"]
     rows = [
         {"budget": budget, "saved": saved, "best": best}
@@ -64,7 +64,7 @@ def savings_curve(placement: dict[str, Any]) -> alt.LayerChart:
     step = -(-len(rows) // MOST_POINTS)
     frame = pl.DataFrame(rows[::step] + rows[len(rows) - 1 :][: (len(rows) - 1) % step > 0])
     apart = -(-(len(rows) - 1) // MOST_TICKS) or 1
-    ticks = list(range(0, len(rows), apart))  # whole numbers, however few
+    ticks = list(range(0, len(rows), apart))  # whole numbers only
     x = alt.X("budget:Q", title="Checkpoints", axis=along(values=ticks, format=",d"))
     title, axis = "Saved tokens a request", up(format=",~f")
     base = alt.Chart(frame).encode(x=x)
@@ -98,7 +98,7 @@ def _elbow(elbow: dict[str, Any] | None) -> list[alt.Chart]:
 
 
 def _curve(law: DepthLaw, survival: Any, length: int) -> pl.DataFrame:
-    """Return the survival curve, at most MOST_POINTS of it, each step drawn to its right end."""
+    """Return the survival curve as rows, at most MOST_POINTS, each step drawn to its right end."""
     pixel = law.depths * MOST_POINTS // max(length, 1)
     last = np.flatnonzero(np.diff(pixel, append=MOST_POINTS + 1))
     depths, shares = law.depths[last].tolist(), survival[last].tolist()
@@ -111,7 +111,7 @@ def _curve(law: DepthLaw, survival: Any, length: int) -> pl.DataFrame:
 
 
 def _steps(law: DepthLaw, survival: Any, positions: Sequence[int]) -> pl.DataFrame:
-    """Return the steps: a height and the area of each, whose right end is its checkpoint."""
+    """Return the plan's steps as rows: right end (the checkpoint), height and area."""
     chosen = np.asarray(positions[:MOST_STEPS], np.int64)
     reached = np.append(survival, 0.0)[law.depths.searchsorted(chosen)]
     areas = np.diff(chosen, prepend=0) * reached

@@ -1,4 +1,4 @@
-"""Overlap histograms in files: columns `depth,weight` in CSV, Parquet or JSON."""
+"""Overlap histograms in files: columns `depth` and `weight` in CSV, Parquet or JSON."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ EXPECTED = "expected the columns depth and weight"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthLaw:
-    """A law of overlap depths.
+    """A law of overlap depths: the distribution of the tokens a prompt shares with earlier ones.
 
     Parameters
     ----------
     name
-        What it is called.
+        The name of the law.
     depths
         int64, shape (S,): ascending, unique, at least 1.
     weights
@@ -39,7 +39,7 @@ class DepthLaw:
     in_order
         int64: the overlap of each request, in the order of arrival; None where unknown.
     notes
-        What a reader should know.
+        Remarks for the reader of a report.
     """
 
     name: str
@@ -78,7 +78,7 @@ class DepthLaw:
 def law_of(
     name: str, depths: NDArray[np.int64], weights: NDArray[np.float64], misses: float = 0.0
 ) -> DepthLaw:
-    """Return the law of depths in any order; equal ones are added up, depth 0 is a miss."""
+    """Return the law of depths in any order; equal depths are added up, depth 0 is a miss."""
     unique, index = np.unique(depths, return_inverse=True)
     summed = np.bincount(index, weights, minlength=len(unique))
     hit = (unique > 0) & (summed > 0)
@@ -87,10 +87,10 @@ def law_of(
 
 
 def law_of_requests(trace: Trace) -> DepthLaw:
-    """Return the law of what each request of a trace shares with the best match before it.
+    """Return the law of overlaps: what each request of a trace shares with its best earlier match.
 
-    Depths are counted from the start of the prompt and pooled over all prompts; the last token
-    of a prompt is never saved.
+    Depths are counted in tokens from the start of the prompt and pooled over all prompts; the last
+    token of a prompt is never saved.
     """
     from workloads.inspection import overlaps
 
@@ -103,12 +103,12 @@ def law_of_requests(trace: Trace) -> DepthLaw:
 def read_law(path: Path) -> DepthLaw:
     """Read a histogram: columns `depth` and `weight` (1 where that column is absent).
 
-    JSON is {"depth": [...], "weight": [...]} or a list of such objects, one a row.
+    JSON is {"depth": [...], "weight": [...]} or a list of objects with these keys, one a row.
 
     Raises
     ------
     DataError
-        Where the file cannot be read, a value is no number in range, or nothing has weight.
+        Where the file cannot be read, a value is not a number in range, or all weights are 0.
     """
     rows = _rows(path)
     source = str(path)
@@ -158,7 +158,7 @@ def _csv_rows(path: Path) -> Iterable[Row]:
 
 
 def _columns(source: str, names: Sequence[str], line: int | None) -> tuple[int, int | None]:
-    """Return where depth and weight stand."""
+    """Return the indices of the columns of depth and weight (None where absent)."""
     names = [name.lower() for name in names]
     if "depth" not in names:
         shown = printable(", ".join(names), 60)
@@ -171,7 +171,7 @@ def _parquet_rows(path: Path) -> list[Row]:
 
     try:
         frame = pl.read_parquet(path)
-    except Exception as error:  # polars has many kinds of its own
+    except Exception as error:  # polars has many exception types
         reason = printable(str(error).partition("\n")[0], 80)
         raise DataError(str(path), f"not a Parquet file: {reason}") from None
     depth, weight = _columns(str(path), frame.columns, None)
@@ -216,7 +216,7 @@ def _weight(source: str, line: int | None, value: object) -> float:
 
 
 def _number(value: object) -> float:
-    """Return a number, or NaN for what is none."""
+    """Return a value as a number, or NaN where it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:

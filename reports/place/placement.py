@@ -1,4 +1,4 @@
-"""What a placer does with a law of overlap depths, beside the optimum and the theory."""
+"""The positions and savings of a placer for a law of overlap depths, with optimum and bounds."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ from reports.place.law_file import DepthLaw
 from reports.place.theory import bounds, elbow, hold_out, uniform
 from simulator.base.errors import UsageError
 
-MOST_CELLS = 50_000_000  # of the solver's table: 600 MB
-MOST_PLACED = 512  # budgets for which a placer other than the solvers is asked one by one
+MOST_CELLS = 50_000_000  # cells of the solver's table: 600 MB
+MOST_PLACED = 512  # the most budgets for which a placer is called one by one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacementQuestion:
-    """What is asked.
+    """The inputs of `answer`.
 
     Parameters
     ----------
     law
-        Overlaps, none deeper than `length`.
+        The distribution of overlaps, none deeper than `length`.
     length
-        Of the prompt, in tokens.
+        Tokens of the prompt.
     budget
-        Checkpoints.
+        The number of checkpoints.
     placer
         A placer as in `optimal` or `balanced:budget=4`.
     price
-        Of a checkpoint, in what `potential` counts, a request; then `budget` follows from it.
+        Price of a checkpoint, in tokens or seconds a request; the budget is then chosen by it.
+    price_in_seconds
+        Whether the price is in seconds.
     potential
-        Seconds saved by a resume point, where a profile is given.
+        Seconds of prefill saved by resuming at each position, where a profile is given.
     """
 
     law: DepthLaw
@@ -52,12 +54,12 @@ class PlacementQuestion:
 
 
 def answer(question: PlacementQuestion) -> dict[str, Any]:
-    """Return the answer as plain values; shares and means are of all requests, misses included.
+    """Return the results as plain values; shares and means are of all requests, misses included.
 
     Raises
     ------
     UsageError
-        Where the placer cannot be used on a law alone, or the table would be too large.
+        Where the placer needs more than a law, or the table of the solver would be too large.
     """
     law = question.law
     share = law.weights / law.total
@@ -96,7 +98,7 @@ def answer(question: PlacementQuestion) -> dict[str, Any]:
 
 
 def _priced(question: PlacementQuestion, share: NDArray[np.float64]) -> PlacementQuestion:
-    """Return the question with the budget that its price buys."""
+    """Return the question with the number of checkpoints that are worth its price as budget."""
     law, price = question.law, question.price
     potential = question.potential if question.price_in_seconds else None
     assert price is not None
@@ -127,7 +129,7 @@ def _solved(
 def _placer(
     question: PlacementQuestion, share: NDArray[np.float64], optimum: Staircase
 ) -> tuple[list[int], list[float]]:
-    """Return the placer's positions, and what it saves by budget."""
+    """Return the placer's positions, and the tokens saved a request for each budget."""
     law, budget = question.law, question.budget
     name = question.placer.partition(":")[0]
     if question.price is not None and question.price_in_seconds:
@@ -144,7 +146,7 @@ def _placer(
 
 
 def _positions(question: PlacementQuestion, budget: int) -> list[int]:
-    """Return the positions of a placer that is given `budget`, if it takes one."""
+    """Return the positions that a placer chooses, with `budget` if it takes one."""
     law = question.law
     if question.placer == "greedy":
         return greedy_positions(support_of(law.depths, law.weights), budget)
@@ -154,7 +156,7 @@ def _positions(question: PlacementQuestion, budget: int) -> list[int]:
 def _best_of(
     law: DepthLaw, share: NDArray[np.float64], positions: list[int], budget: int
 ) -> list[float]:
-    """Return what the best of these positions save, by their number."""
+    """Return the most that k of these positions save, in tokens a request, for k up to `budget`."""
     resume = np.concatenate(([0], positions)).astype(np.int64)
     kept = resume.searchsorted(law.depths, side="right") - 1
     weight = np.bincount(kept, share, minlength=len(resume))
@@ -180,7 +182,7 @@ def _law(question: PlacementQuestion) -> dict[str, Any]:
 def _seconds(
     question: PlacementQuestion, share: NDArray[np.float64], positions: list[int]
 ) -> dict[str, Any] | None:
-    """Return the best plan in seconds of prefill, and what the other one saves of them."""
+    """Return the plan that saves most prefill time, and the time that the placer's plan saves."""
     potential, law = question.potential, question.law
     if potential is None:
         return None

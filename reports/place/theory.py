@@ -1,4 +1,4 @@
-"""What the theory says of a law of overlap depths: see docs/placement.md for the proofs."""
+"""Theory of a law (distribution) of overlap depths; docs/placement.md has the proofs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 
 
 def elbow(curve: NDArray[np.float64]) -> dict[str, Any] | None:
-    """Return the budget bought at the price of the mean gain: where the curve bends most."""
+    """Return the elbow of the savings curve: the best budget at the mean gain as price."""
     if len(curve) < 2 or curve[-1] <= 0:
         return None
     useful = int((np.diff(curve) > 0).sum())
@@ -32,7 +32,7 @@ def elbow(curve: NDArray[np.float64]) -> dict[str, Any] | None:
 
 
 def uniform(law: DepthLaw, length: int, budget: int) -> dict[str, Any]:
-    """Return the best plan for overlaps uniform on 1..N, on its own law and on this one."""
+    """Return the best plan for overlaps uniform on 1..N, and what it saves under `law`."""
     n, k = length, min(budget, length) + 1
     positions = [i * (n + 1) // k for i in range(1, k)]
     q, r = divmod(n + 1, k)
@@ -45,7 +45,11 @@ def uniform(law: DepthLaw, length: int, budget: int) -> dict[str, Any]:
 
 
 def bounds(law: DepthLaw, length: int, budget: int) -> dict[str, Any] | None:
-    """Return what a plan made from so many requests loses at most, by the Kolmogorov distance."""
+    """Return an upper bound of what a plan made from this many requests loses to the best plan.
+
+    The bound holds with 95 % confidence; it follows from the Kolmogorov distance between the
+    empirical and the true distribution. None without counted requests or without a budget.
+    """
     samples = law.samples
     if samples is None or not budget:
         return None
@@ -61,7 +65,7 @@ def bounds(law: DepthLaw, length: int, budget: int) -> dict[str, Any] | None:
 
 
 def hold_out(law: DepthLaw, length: int, budget: int) -> dict[str, Any] | None:
-    """Plan for the first half of the requests, and see what the second half loses by it."""
+    """Plan for the first half of the requests; return what the plan loses on the second half."""
     in_order = law.in_order
     if in_order is None or len(in_order) < 4 or not budget:
         return None
@@ -71,7 +75,7 @@ def hold_out(law: DepthLaw, length: int, budget: int) -> dict[str, Any] | None:
     plan = solve(support, train, budget).positions()
     best = float(solve(support, test, budget).savings_by_budget[-1])
     saved = expected_saving(support, test, plan)
-    span = max(length - len(plan), 0)  # a plan that holds fewer leaves longer gaps
+    span = max(length - len(plan), 0)  # fewer positions leave longer gaps
     misses = abs(float(train.sum()) - float(test.sum()))
     variation = (float(np.abs(train - test).sum()) + misses) / 2
     tails = np.cumsum((train - test)[::-1])

@@ -1,1 +1,1 @@
-"""A cost profile in words and on a page."""
+"""A cost profile as figures and charts."""

@@ -1,4 +1,4 @@
-"""The charts of a cost profile: F with its floor and knee, contexts, residuals."""
+"""Charts of a cost profile: prefill time without context (F), with context, and residuals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONTEXT_STEPS = ((0, "no context"), (1, "up to 4,096"), (4097, "up to 32,768"), 
 
 
 def profile_charts(profile: Profile) -> dict[str, alt.LayerChart]:
-    """Return the charts by name; that of the residuals only where points were measured."""
+    """Return name -> chart; that of the residuals only where points were measured."""
     charts = {"own": _own(profile), "context": _context(profile)}
     return charts | ({"residuals": _residuals(profile)} if profile.prefill.n else {})
 
@@ -43,7 +43,7 @@ def context_colours() -> dict[str, str]:
 
 
 def _own(profile: Profile) -> alt.LayerChart:
-    """Draw F, its band, the floor and the knee."""
+    """Draw F (prefill time without context) with its band, its floor and its knee."""
     landmarks = Landmarks.of(profile)
     n = list(profile.prefill.F.n)
     seconds = [us * 1e-6 for us in profile.prefill.F.us]
@@ -64,7 +64,7 @@ def _own(profile: Profile) -> alt.LayerChart:
 
 
 def _context(profile: Profile) -> alt.LayerChart:
-    """Draw the time of a few prefills over the context before them."""
+    """Draw the time of prefills of a few lengths over the context before them."""
     costs, colours = CostModel(profile), suffix_colours(profile)
     contexts = np.linspace(0, profile.valid_c_max, CONTEXTS).astype(int).tolist()
     lines = {
@@ -77,7 +77,7 @@ def _context(profile: Profile) -> alt.LayerChart:
 
 
 def _residuals(profile: Profile) -> alt.LayerChart:
-    """Draw predicted over measured less one, of at most 4,000 points, evenly taken."""
+    """Draw predicted / measured - 1 of at most 4,000 points, evenly chosen."""
     c, n, error = residuals(profile)
     every = slice(None, None, -(-len(n) // MOST_POINTS) or 1)
     starts = [start for start, _ in CONTEXT_STEPS]

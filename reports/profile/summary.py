@@ -1,4 +1,4 @@
-"""What a profile says, as figures that people compare: floor, knees, prices, errors."""
+"""Figures of a cost profile that people compare: floor, knee, prices, errors."""
 
 from __future__ import annotations
 
@@ -22,19 +22,22 @@ MOST_OUTLIERS = 5
 
 @dataclass(frozen=True, slots=True)
 class Landmarks:
-    """Where the cost of a prefill changes its nature.
+    """Lengths and times at which the main cost of a prefill changes.
+
+    F(n) is the time to prefill n tokens without context.
 
     Parameters
     ----------
     floor_seconds
-        F at its first entry: the least time of a pass.
+        F at its shortest length: the least time of a pass.
     token_seconds
-        The least F(n) / n: what a token costs where it is cheapest.
+        The least F(n) / n: the time of a token where it is cheapest.
     knee_tokens
-        Tokens that cost as much as the floor at that price: shorter prefills cost about the floor.
+        The number of tokens that take as long as the floor at `token_seconds` each; shorter
+        prefills take about as long as the floor.
     context_tokens
-        The context at which the pairs of one more token cost as much as the token itself; None
-        where pairs cost nothing.
+        The context at which the attention pairs of one more token take as long as the token
+        itself; None where pairs take no time.
     """
 
     floor_seconds: float
@@ -79,14 +82,14 @@ def summary(profile: Profile) -> dict[str, Any]:
 
 
 def _floors(profile: Profile) -> dict[str, float]:
-    """Return the least time of a pass as it was launched, where that was measured."""
+    """Return launch mode (eager, graph) -> the least seconds of a pass, where that was measured."""
     prefill = profile.prefill
     floors = {"eager": prefill.floor_eager_us, "graph": prefill.floor_graph_us}
     return {name: us * _MICRO for name, us in floors.items() if us is not None}
 
 
 def residuals(profile: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return c, n and error of every measured point; the error is predicted / measured - 1."""
+    """Return context, length and error of each measured point; error = predicted / measured - 1."""
     prefill = profile.prefill
     c = np.array(prefill.c or (), dtype=np.int64)
     n = np.array(prefill.n or (), dtype=np.int64)
@@ -100,7 +103,7 @@ def residuals(profile: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64], N
 
 
 def own_band(profile: Profile) -> tuple[list[float], list[float]] | None:
-    """Return the ends in seconds of the 95 % band of F at its entries; None without draws."""
+    """Return both ends of the 95 % band of F in seconds, one a length; None without draws."""
     draws = len(profile.prefill.draws or ())
     if draws < 2:
         return None
@@ -110,6 +113,6 @@ def own_band(profile: Profile) -> tuple[list[float], list[float]] | None:
 
 
 def _tiers(profile: Profile) -> list[str]:
-    """Return where a state may lie, as far as the profile has figures."""
+    """Return the memory tiers for whose transfers the profile has figures."""
     links = {"device": profile.io.d2d, "host": profile.io.h2d, "disk": profile.io.disk}
     return [tier for tier, link in links.items() if link is not None]

@@ -1,1 +1,1 @@
-"""`milepost prototype`: measured times beside simulated ones."""
+"""The computation of `milepost prototype`: measured times beside simulated ones."""

@@ -1,7 +1,7 @@
-"""`python -m reports.prototype.alone`: `milepost prototype` without its page, where only torch is.
+"""`python -m reports.prototype.alone`: `milepost prototype` without its page, with torch only.
 
-It measures and writes `prototype.json`; `milepost prototype --from prototype.json` makes the page
-of it anywhere.
+It measures and writes `prototype.json`, from which `milepost prototype --from prototype.json` makes
+the page on any machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MilepostError as error:
         print(f"error: {printable(str(error), limit=4000)}", file=sys.stderr)
         return error.exit_code
-    except OSError as error:  # a disk that is full, say
+    except OSError as error:  # for example a full disk
         where = f"{error.filename}: " if error.filename else ""
         print(f"error: {printable(where)}{error.strerror or error}", file=sys.stderr)
         return UsageError.exit_code
@@ -52,7 +52,7 @@ def _lines(run: PrototypeRun) -> Iterator[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return a parser with an option for every field of the setup."""
+    """Return a parser with one option for each field of the setup."""
     parser = argparse.ArgumentParser(prog="python -m reports.prototype.alone", description=__doc__)
     add_flags(parser, SetupOptions)
     parser.add_argument("--out", type=Path, required=True, help="folder for prototype.json")

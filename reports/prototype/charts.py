@@ -22,7 +22,7 @@ BAND = 0.15  # the share within which half of the requests should lie
 
 
 def prototype_charts(run: PrototypeRun) -> dict[str, alt.LayerChart]:
-    """Return the charts of a page by their ids."""
+    """Return id -> chart of the page."""
     requests = run.requests[:: drawn_every(len(run.requests))]
     return {
         "agreement": agreement(requests),
@@ -32,12 +32,12 @@ def prototype_charts(run: PrototypeRun) -> dict[str, alt.LayerChart]:
 
 
 def drawn_every(requests: int) -> int:
-    """Return of how many requests one is drawn."""
+    """Return k where one of every k requests is drawn."""
     return -(-requests // MOST_DRAWN)
 
 
 def agreement(requests: Sequence[Served]) -> alt.LayerChart:
-    """Draw simulated against measured service, a point a request, around the diagonal."""
+    """Draw simulated against measured service times, a point a request, with the diagonal."""
     measured = [request.measured_seconds for request in requests]
     unit, size = second_unit(measured)
     frame = _frame(requests, size)
@@ -59,7 +59,7 @@ def agreement(requests: Sequence[Served]) -> alt.LayerChart:
 
 
 def errors(requests: Sequence[Served]) -> alt.LayerChart:
-    """Draw the signed error of each request in the row of its regime, and each row's median."""
+    """Draw each request's signed error in a row for its kind (regime), and each row's median."""
     unit, size = second_unit([request.measured_seconds for request in requests])
     frame = _frame(requests, size)
     present = [name for name in REGIMES if name in set(frame["regime"])]
@@ -78,7 +78,7 @@ def errors(requests: Sequence[Served]) -> alt.LayerChart:
 
 
 def times(requests: Sequence[Served]) -> alt.LayerChart:
-    """Draw simulated and measured times to first token over the arrivals, waits included."""
+    """Draw simulated and measured times to first token, queueing included, over the arrivals."""
     both = {
         "simulated": [request.simulated_ttft_seconds for request in requests],
         "measured": [request.measured_ttft_seconds for request in requests],
@@ -122,7 +122,7 @@ def _frame(requests: Sequence[Served], size: float) -> pl.DataFrame:
 
 
 def _points(frame: pl.DataFrame, unit: str, opacity: float) -> alt.Chart:
-    """Return a point a request in the colour of its regime, and all that is known of it."""
+    """Return a chart of a point a request, coloured by regime, with all its figures as tooltip."""
     points: alt.Chart = alt.Chart(frame).mark_point(filled=True, size=42, opacity=opacity)
     return points.encode(
         color=painted("regime", COLOURS),

@@ -1,6 +1,6 @@
 """Simulated against measured: a trace served by a real model.
 
-Needs no more than numpy, scipy and torch, so that it runs where the GPU is
+Needs only numpy, scipy and torch, so that it runs on the machine with the GPU
 (`python -m reports.prototype.alone`); the page can be made elsewhere.
 """
 
@@ -36,21 +36,21 @@ def measure(
     on_progress: Callable[[int, int], None] | None = None,
     site: Site | None = None,
 ) -> tuple[PrototypeRun, Profile]:
-    """Serve a trace through a model; return what came of it, and the profile that priced it.
+    """Serve a trace with a model; return the measured run, and the profile used to simulate it.
 
     Parameters
     ----------
     setup
-        What is asked for.
+        The model, the trace and the cache.
     on_progress
-        Called with the requests served so far, in all passes, and their number.
+        Called with the requests served so far in all passes, and the number to serve.
     site
         The model of the setup, if it has been built.
 
     Raises
     ------
     UsageError, DataError, InexactError
-        For whatever is wrong with the setup, or with the states of the model.
+        For a setup that is invalid, or states of the model that are not exact.
     """
     from calibration.preflight import check_libraries
     from calibration.prototype.rules import check_servable
@@ -58,7 +58,7 @@ def measure(
     check(setup)
     trace = trace_of(setup)
     rules = rules_of(setup)
-    check_servable(trace, rules)  # what is wrong is said before anything is built
+    check_servable(trace, rules)  # raises errors before anything is built
     profile = profile_of(setup)
     check_libraries()
     from calibration.prototype.compare import Plan, compare
@@ -80,7 +80,7 @@ def measure(
 def run_of(
     setup: Setup, site: Site, trace: Trace, profile: Profile, outcome: Outcome
 ) -> PrototypeRun:
-    """Return the run with what was run, in words."""
+    """Return the run with a description of its setup."""
     from calibration.preflight import software
     from calibration.prototype.served import PrototypeRun, Setting
     from policies.registry import canonical
@@ -119,7 +119,7 @@ def run_of(
 
 
 def write_measured(folder: Path, run: PrototypeRun, profile: Profile) -> None:
-    """Write a run and the profile that priced it.
+    """Write a run and the profile used to simulate it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is asked of a prototype: the model, the trace and the cache, from plain settings."""
+"""The setup of a prototype: the model, the trace and the cache, from plain settings."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Setup(SetupOptions):
 
     @property
     def stretched_to(self) -> float | None:
-        """The load that arrivals are stretched to; None keeps those of a file."""
+        """The load to which arrivals are stretched; None keeps the times of a file."""
         return LOAD if self.load is None and self.trace is None else self.load
 
 
@@ -80,7 +80,7 @@ def built(setup: Setup) -> Site:
 
 
 def check(setup: Setup) -> None:
-    """Refuse numbers out of range."""
+    """Raise UsageError for numbers out of range."""
     for flag, value, most in (
         ("--requests", setup.requests, MOST_REQUESTS),
         ("--passes", setup.passes, MOST_PASSES),
@@ -134,7 +134,7 @@ def _template(setup: Setup) -> str | None:
 
 
 def _first(trace: Trace, requests: int) -> Trace:
-    """Return the first requests of a trace, over the same tree."""
+    """Return the first requests of a trace, over the same prefix tree."""
     chosen = slice(requests)
     return replace(
         trace,
@@ -148,7 +148,7 @@ def _first(trace: Trace, requests: int) -> Trace:
 
 
 def rules_of(setup: Setup) -> Rules:
-    """Return what makes the policies, and the capacity."""
+    """Return the rules of the cache: its policies and capacity."""
     from calibration.prototype.rules import Rules
     from policies.registry import create
 

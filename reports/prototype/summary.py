@@ -1,4 +1,4 @@
-"""The figures of a prototype's run, their answer and caveats, for which numpy suffices."""
+"""The figures of a prototype's run, its answer and its caveats; needs numpy only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from calibration.prototype.served import PrototypeRun
 from reports.report import Sentence, Strong
 from simulator.base.units import format_count
 
-SAME_BYTES = 0.05  # a state may differ by so much between tensors and books before it is told
+SAME_BYTES = 0.05  # relative difference of state bytes, tensors to accounts, that is reported
 
 
 def figures(run: PrototypeRun) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def figures(run: PrototypeRun) -> dict[str, Any]:
 
 
 def answer(run: PrototypeRun) -> Sentence:
-    """Return how near simulated times are to the measured ones."""
+    """Return a sentence on how near the simulated times are to the measured ones."""
     whole = service_errors(run.requests)[0]
     return (
         f"Half of {format_count(len(run.requests))} requests are simulated within ",
@@ -40,7 +40,7 @@ def answer(run: PrototypeRun) -> Sentence:
 
 
 def cautions(run: PrototypeRun) -> Iterator[str]:
-    """Yield what speaks against the figures of a run, but for the kind of its profile."""
+    """Yield the caveats of a run, except those on the kind of its profile."""
     setting, beyond = run.setting, run.extrapolated_requests
     yield (
         "What is kept is decided once, by the simulator's own cache, so this compares cost, not "

@@ -1,4 +1,4 @@
-"""Reports: the result of a command as one value, and what shows and keeps it."""
+"""Reports: the result of a command as a value, with renderers and a store for it."""
 
 from reports.report.value import (
     ChosenPolicy,

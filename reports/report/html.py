@@ -1,4 +1,4 @@
-"""A page as one file, self-contained and safe: scripts, hashes, escaped data."""
+"""A report as one HTML file that loads nothing else: scripts with hashes, escaped data."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from reports.report.packing import packed
 from reports.report.value import ChosenPolicy, Code, Report, Strong, coded
 from simulator.base.files import escaped
 
-SCRIPTS = ("charts", "table", "light", "range", "save")  # in the order of what they use
+SCRIPTS = ("charts", "table", "light", "range", "save")  # each after those it uses
 
-# `<` and its kin cannot end the element; the last two end a line in old JavaScript.
+# Escaped so that no string ends the element; the last two end a line in old JavaScript.
 _ESCAPES = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -46,12 +46,12 @@ _TYPESET = (
 
 
 def render(report: Report) -> str:
-    """Return the page of a report as HTML; the same input gives the same bytes.
+    """Return the page of a report as HTML; the same report gives the same bytes.
 
     Raises
     ------
     ValueError
-        For a chart that does not fit its data, or with a number that is not finite.
+        For a chart that does not fit its data, or one with a number that is not finite.
     """
     scripts, style = [javascript(), own_script()], read_template("page.css")
     specifications = {p.id: bare(p.chart, schema=p.schema) for p in report.panels}
@@ -91,9 +91,9 @@ def _environment() -> Environment:
 
 
 def bare(chart: Any, *, schema: bool = True) -> dict[str, Any]:
-    """Return the specification without what a page itself gives: title, background, width.
+    """Return the specification of a chart without what the page provides: title, background, width.
 
-    Legends stay: a page leaves them out where it draws a chart, and a chart that is saved has one.
+    Legends stay; the page removes them when it draws a chart, and an image keeps them.
 
     `schema` is as in `checked`.
 
@@ -111,30 +111,30 @@ def bare(chart: Any, *, schema: bool = True) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def javascript() -> Markup:
-    """Return Vega, Vega-Lite and Vega-Embed, with the interpreter of expressions, as one script."""
+    """Return Vega, Vega-Lite and Vega-Embed, with Vega's expression interpreter, as one script."""
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return Markup(bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
 
 
 @lru_cache(maxsize=1)
 def own_script() -> Markup:
-    """Return what draws the charts of a page and answers its reader, as one script."""
+    """Return the script that draws the charts of a page and handles its controls."""
     parts = "\n".join(read_template(f"script/{name}.js") for name in SCRIPTS)
     return Markup(f'"use strict";\n(() => {{\n{parts}}})();\n')
 
 
 def read_template(name: str) -> Markup:
-    """Return a file of the templates as it stands."""
+    """Return the text of a file in the folder of templates."""
     return Markup((files("reports") / "templates" / name).read_text(encoding="utf-8"))
 
 
 def data_block(value: Any) -> Markup:
-    """Return JSON for a `<script type="application/json">`, whatever strings it holds.
+    """Return JSON for `<script type="application/json">`, safe whatever strings it holds.
 
     Raises
     ------
     ValueError
-        For NaN and infinity, which JSON does not know.
+        For NaN and infinity, which JSON cannot express.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, written in _ESCAPES.items():
@@ -143,14 +143,14 @@ def data_block(value: Any) -> Markup:
 
 
 def typeset(text: str) -> str:
-    """Return figures with the signs of print where a terminal has ASCII: "≤ 20 µs", "3.5 %"."""
+    """Return a text with typographic signs in place of ASCII: "≤ 20 µs", "3.5 %"."""
     for pattern, written in _TYPESET:
         text = pattern.sub(written, text)
     return text
 
 
 def content_security_policy(scripts: Sequence[str], style: str) -> str:
-    """Return a policy that runs these scripts and this style, and nothing else from anywhere."""
+    """Return a content security policy that allows these scripts and this style only."""
     allowed = " ".join(map(_digest, scripts))
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_digest(style)}; img-src data:; "

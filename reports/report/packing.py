@@ -1,10 +1,10 @@
-"""The charts of a page without repetition: what makes a page of many charts a small file.
+"""Compression of a page's charts, so that a page of many charts stays a small file.
 
-Vega-Lite keeps a table as a list of rows, each of which repeats the names of the columns and every
-text, and each chart says again what its neighbours say: how a policy looks, what an axis is. Here
-a table is its columns, equal columns of different charts are one, a text is written once a column,
-numbers have the digits that a screen can show, and an equal part of two charts is written once.
-`templates/script/charts.js` puts it all together again.
+A Vega-Lite table is a list of rows, each of which repeats the column names and all texts, and the
+charts of a page repeat each other's styles and axes. Here a table is stored by column, equal
+columns of different charts are stored once, and so is each text of a column and each equal part of
+two charts; numbers keep the six digits that a screen can show.
+`templates/script/charts.js` reverses this.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ LEAST_CHARACTERS = 40  # shorter parts are not worth a reference
 
 
 def packed(specifications: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `{"charts", "parts", "columns"}`, from which a page makes the specifications again.
+    """Return `{"charts", "parts", "columns"}`, from which a page restores the specifications.
 
     Parameters
     ----------
     specifications
-        Vega-Lite by the id of its element; each of its data sets becomes `[rows, {name: column}]`,
-        and each part that comes again `{"=": its number}`.
+        Id of an HTML element -> Vega-Lite specification. Each data set becomes
+        `[rows, {name: column}]`, and each repeated part `{"=": its number}`.
     """
     columns: dict[str, int] = {}
     charts = {id: _packed(spec, columns) for id, spec in specifications.items()}
@@ -51,7 +51,7 @@ def _table(rows: Sequence[Mapping[str, Any]], columns: dict[str, int]) -> list[A
 
 
 def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the values: one for all rows, texts and where they stand, or as they are."""
+    """Return a column: one value for all rows, distinct texts and their indices, or all values."""
     values = [short(row.get(name)) for row in rows]
     distinct = list(dict.fromkeys((type(value), value) for value in values))
     if len(distinct) == 1:
@@ -63,7 +63,7 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def short(value: Any) -> Any:
-    """Return a float with six digits, whole where it is; anything else as it is."""
+    """Return a float with six significant digits, an int if whole; anything else unchanged."""
     if not isinstance(value, float):
         return value
     rounded = float(f"{value:.{DIGITS}g}")
@@ -71,7 +71,7 @@ def short(value: Any) -> Any:
 
 
 def _parts(node: Any) -> Iterator[str]:
-    """Yield every object and list that is long enough to be written once only."""
+    """Yield the text of every object and list that is long enough to be worth storing once."""
     if isinstance(node, (dict, list)):
         text = _text(node)
         if len(text) >= LEAST_CHARACTERS:
@@ -81,7 +81,7 @@ def _parts(node: Any) -> Iterator[str]:
 
 
 def _shared(node: Any, counts: Mapping[str, int], parts: dict[str, int]) -> Any:
-    """Return the node with the largest parts that come more than once replaced by their number."""
+    """Return the node with its largest repeated parts replaced by their numbers."""
     if not isinstance(node, (dict, list)):
         return node
     text = _text(node)

@@ -1,4 +1,4 @@
-"""A report on stdout: for people, or as one JSON object."""
+"""Printing of a report on stdout: as text for people, or as one JSON object."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def show(report: Report, *, as_json: bool) -> None:
 
 
 def show_with_page(report: Report, page: Path | None, *, as_json: bool) -> None:
-    """Write the page of a report where one is asked for, print the report, and say where it is.
+    """Write the page of a report if a path is given, print the report, and print the path.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Reports in files: the page, the data, and the charts as images; each whole or not at all."""
+"""Reports in files: page, data and charts as images; each file is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ImageFormat = Literal["png", "svg", "pdf"]
 
 
 def store(report: Report, folder: Path) -> Path:
-    """Write data and page of a report into a folder; return the path of the page.
+    """Write page and data of a report into a folder; return the path of the page.
 
     Raises
     ------
@@ -34,18 +34,18 @@ def store(report: Report, folder: Path) -> Path:
 
 
 def write_page(report: Report, path: Path) -> Path:
-    """Write the page of a report under a name; return the path. Errors are those of `store`."""
+    """Write the page of a report to a path; return the path. Errors are those of `store`."""
     write_text(path, render(report))
     return path
 
 
 def write_to(report: Report, path: Path) -> Path:
-    """Write a page (.html), or the charts below each other as an image (.png, .svg, .pdf).
+    """Write a page (.html), or all charts in one image, one below the other (.png, .svg, .pdf).
 
     Raises
     ------
     UsageError
-        For another ending, or when the file cannot be written.
+        For another suffix, or when the file cannot be written.
     """
     ending = path.suffix[1:]
     if ending in {"html", "htm"}:
@@ -69,7 +69,7 @@ def store_images(report: Report, folder: Path, format: ImageFormat) -> list[Path
 
 
 def _images(report: Report) -> dict[str, Any]:
-    """Return the charts by the names of their images, each with a title, as it stands alone."""
+    """Return name of the image -> chart with its title."""
     return {
         panel.image or panel.id: panel.chart.properties(
             title=panel.image_title or plain(panel.title)

@@ -1,4 +1,4 @@
-"""A report in a terminal: the answer, its tables, and the caveats as notes."""
+"""A report as text for a terminal: the answer, its tables, and the caveats as notes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from reports.report.value import (
     plain,
 )
 
-MOST_ROWS = 60  # of a table; a page or the JSON has the rest
+MOST_ROWS = 60  # rows of a table; a page or the JSON has the rest
 MOST_TERMS = 60
 
 
 def print_report(report: Report) -> None:
-    """Print a report to stdout, for people."""
+    """Print a report as text on stdout."""
     for section in report.sections:
         _print_section(section)
     if report.caveats:
@@ -71,7 +71,7 @@ def _text(cell: str | TableCell | Heading) -> str:
 
 
 def _print_folded(text: str, indent: str) -> None:
-    """Print a text in lines that fit, those after the first indented."""
+    """Print a text wrapped to the width of the terminal, with all lines but the first indented."""
     lines = wrap(text, stdout().width, subsequent_indent=indent, break_on_hyphens=False)
     for line in lines or [""]:
         print_line(line)

@@ -1,4 +1,4 @@
-"""The result of a command as a value, of which terminal, page and JSON are made."""
+"""The result of a command as a value, from which text, page and JSON are rendered."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from reports.version import version
 
 
 class Code(str):
-    """A piece of a sentence that is shown as code: the name of a policy, a flag."""
+    """A part of a sentence that is shown as code: the name of a policy, a flag."""
 
     __slots__ = ()
 
 
 class Strong(str):
-    """A piece of a sentence that carries the answer, such as a figure."""
+    """A part of a sentence that is emphasized, such as a figure."""
 
     __slots__ = ()
 
 
 class ChosenPolicy(str):
-    """A piece of a sentence that a page replaces by the policy which its reader has chosen."""
+    """A part of a sentence that a page replaces by the policy which the reader has chosen."""
 
     __slots__ = ()
 
@@ -37,14 +37,14 @@ def plain(sentence: Sentence) -> str:
 
 
 def coded(text: str) -> Sentence:
-    """Return a text as a sentence, in which what stands between backticks is code."""
+    """Return a text as a sentence in which the parts between backticks are code."""
     pieces = re.split("`([^`]+)`", text)
     return tuple(Code(piece) if number % 2 else piece for number, piece in enumerate(pieces))
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A key number: its label, the figure with its unit, and what the figure rests on."""
+    """A key number: its label, the figure with its unit, and what the figure is based on."""
 
     label: str
     figure: str
@@ -58,13 +58,13 @@ class Key:
     Parameters
     ----------
     name, colour
-        Of the series.
+        The name and colour of the series.
     dash, shape
-        How it is drawn, in SVG.
+        The dash of its line and the shape of its points, in SVG.
     marks
         Remarks in small type, such as "looks ahead".
     alike
-        Policies with the same results, which this one stands for.
+        Policies with the same results, which this entry also stands for.
     """
 
     name: str
@@ -82,19 +82,19 @@ class Panel:
     Parameters
     ----------
     id
-        Of the element in a page; unique in the report.
+        The id of the HTML element; unique in the report.
     title, caption
-        What stands above and below the chart.
+        The texts above and below the chart.
     chart
         An altair chart.
     swatches
-        Name and colour of what is drawn; the dash, as SVG has it, where it is a line.
+        Name and colour of each series; for a line also its dash, in SVG.
     image
-        The file name of the chart as an image; its `id` if empty.
+        The file name of the chart as an image; `id` if empty.
     image_title
-        The title of the image, which stands alone; the panel's if empty.
+        The title of the image; `title` if empty.
     schema
-        Whether the chart is validated. Of many charts of one make, checking the first suffices.
+        Whether the chart is validated. Of many charts made alike, checking the first suffices.
     """
 
     id: str
@@ -109,7 +109,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The ends of the time that charts over time show, and its unit."""
+    """The time that charts over time can show: its two ends and its unit."""
 
     least: float
     most: float
@@ -117,7 +117,7 @@ class Range:
 
     @property
     def step(self) -> float:
-        """A hundredth of the whole."""
+        """A hundredth of the range."""
         return (self.most - self.least) / 100
 
 
@@ -130,11 +130,11 @@ class ReportBlock:
     title
         The heading; none if empty.
     id
-        Of the heading in a page.
+        The id of the heading in a page.
     folded
-        Whether terms and listings are folded below their title on a page.
+        Whether a page shows terms and listings collapsed below their title.
     on_page, on_terminal
-        Where the block is shown.
+        Whether the block is shown there.
     """
 
     title: str = ""
@@ -146,7 +146,7 @@ class ReportBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panels(ReportBlock):
-    """A group of charts; with a `range`, sliders choose the time that the section's charts show."""
+    """A group of charts; with a `range`, sliders choose the part of the time that they show."""
 
     panels: tuple[Panel, ...]
     range: Range | None = None
@@ -164,7 +164,7 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading that sorts its column, and what the column means."""
+    """The heading of a column, which sorts it when clicked, and the meaning of the column."""
 
     text: str
     meaning: str
@@ -177,21 +177,21 @@ class Table(ReportBlock):
     Parameters
     ----------
     head
-        A heading a column.
+        One heading a column.
     rows
         Cells of each row; the first cell names the row.
     words
-        Numbers of the columns that hold text, which a page aligns left.
+        Indices of the columns that hold text, which a page aligns left.
     literal
-        Whether cells are settings, which are shown as they stand, and not figures.
+        Whether cells are settings, which are shown unchanged, rather than figures.
     most
         How many rows a page shows.
     rest
-        Where the rest of the rows is, as in "capacity.json".
+        The file with the remaining rows, such as "capacity.json".
     choices
         Values of the second column; with `focus`, a page shows the rows of one of them first.
     brief
-        Numbers of the columns that a terminal shows; all of them if empty.
+        Indices of the columns that a terminal shows; all of them if empty.
     """
 
     head: Sequence[str | Heading]
@@ -207,40 +207,40 @@ class Table(ReportBlock):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms(ReportBlock):
-    """Names, and a sentence on each."""
+    """A list of names, each with a sentence that explains it."""
 
     items: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing(ReportBlock):
-    """Sentences, each with a remark in small type that may be empty."""
+    """A list of sentences, each with a remark in small type that may be empty."""
 
     items: Sequence[tuple[Sentence, Sentence]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """An answer and what it rests on: the whole of most reports, one workload of a study.
+    """An answer with its evidence: all of most reports, or one workload of a study.
 
     Parameters
     ----------
     answer
         The answer in one sentence, with its interval.
     also
-        Sentences that belong to the answer.
+        Further sentences of the answer.
     numbers
-        The key numbers, four of them as a rule.
+        The key numbers, usually four.
     blocks
-        What follows, in its order.
+        The blocks below the answer, in order.
     id, name
-        Where a report has several sections: the element's id, and the heading.
+        The id of the HTML element and the heading, where a report has several sections.
     keys
-        The legend of policies, each of which lights up in all charts and tables of the page.
+        The legend of policies; an entry that is chosen is highlighted in all charts and tables.
     more_keys
-        How many policies the legend leaves to the table.
+        How many policies are in the table but not in the legend.
     lit
-        Whether policies light up in this section.
+        Whether policies can be highlighted in this section.
     """
 
     answer: Sentence
@@ -268,27 +268,27 @@ class Report:
     Parameters
     ----------
     kind
-        What was asked, in one or two words: "capacity".
+        The kind of question, in one or two words: "capacity".
     title
-        Of the page.
+        The title of the page.
     sections
         At least one; the answer of the report is that of the first.
     caveats
-        Sentences on what speaks against the figures.
+        Sentences on what limits the figures.
     command
-        How a reader may make the report again.
+        The command line that makes the report again.
     data
         All that was computed, as plain values: what `--json` prints.
     data_title
-        What a page calls the data; empty where it does not show them.
+        The heading of the data in a page; empty where a page does not show them.
     remark
-        A sentence behind the sections, as on what the page leaves out.
+        A sentence after the sections, such as what the page leaves out.
     page_file, data_file
-        The names under which a folder keeps the page and the data; no data if empty.
+        File names of the page and the data in a folder; no data if empty.
     files
-        Name -> further JSON documents of the folder.
+        File name -> further JSON documents of the folder.
     milepost_version
-        Of the program that computed the result.
+        The version of Milepost that computed the result.
     """
 
     kind: str

@@ -1,1 +1,1 @@
-"""A trace in words and on a page, and its twin."""
+"""Charts of a trace, its memory use, and the comparison with a synthetic twin."""

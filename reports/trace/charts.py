@@ -1,4 +1,4 @@
-"""The charts of a trace: what it holds, drawn from `workloads.inspection`."""
+"""Charts of what a trace holds, as computed by `workloads.inspection`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TOKENS = ",.3~s"
 
 
 def shares(title: str) -> Axis:
-    """Return the axis of a share, all of it."""
+    """Return an axis of shares from 0 to 1."""
     return Axis(title, ".0%", domain=(0.0, 1.0))
 
 
-# Across and up, of charts that show one trace or two.
+# x and y axes of charts that show one trace or two
 OVERLAP_AXES = (
     Axis("Overlap, tokens from the start", TOKENS, log=True),
     shares("Requests that overlap this far"),
@@ -49,7 +49,7 @@ TURN_AXES = Axis("Turns", TOKENS, log=True), shares("Sessions of at most so many
 
 
 def survival_curve(law: Survival, granularity: int) -> Curve | None:
-    """Return the share that overlaps this far, each step up to the next point; None for none."""
+    """Return the share of requests that overlap x tokens or more; None without overlaps."""
     if not law.points:
         return None
     across = [min(granularity, law.points[0]), *law.points, law.points[-1]]
@@ -57,12 +57,12 @@ def survival_curve(law: Survival, granularity: int) -> Curve | None:
 
 
 def distribution(law: Quantiles) -> Curve:
-    """Return the distribution function of a law by its percentiles."""
+    """Return the cumulative distribution function of the values whose percentiles are given."""
     return law.percentiles, [percent / 100 for percent in range(101)]
 
 
 def burst_curve(arrivals: Burstiness | None) -> Curve | None:
-    """Return variance over mean by window; None where a logarithmic axis has nothing to show."""
+    """Return variance / mean of arrivals over the window length; None if all are 0 or too few."""
     windows = () if arrivals is None else arrivals.dispersion
     if len(windows) < 2 or not any(each.index > 0 for each in windows):
         return None
@@ -70,7 +70,7 @@ def burst_curve(arrivals: Burstiness | None) -> Curve | None:
 
 
 def trace_charts(inspection: Inspection) -> dict[str, alt.LayerChart]:
-    """Return the charts by name; those that have nothing to show are left out."""
+    """Return name -> chart, without those that have nothing to show."""
     charts = {
         "survival": _survival(inspection),
         "concentration": _concentration(inspection),
@@ -88,19 +88,19 @@ def trace_charts(inspection: Inspection) -> dict[str, alt.LayerChart]:
 
 
 def working_set_colours(inspection: Inspection) -> dict[str, str]:
-    """Return the colour of each working set, by the name of its window."""
+    """Return name of the window -> colour, for each working set."""
     unit = inspection.working_sets.unit
     names = [window_name(each.window, unit) for each in inspection.working_sets.sets]
     return dict(zip(names, (*WORKING_SETS[: len(names) - 1], GREY), strict=True))
 
 
 def window_name(window: float | None, unit: str) -> str:
-    """Return the name of a window that ends now."""
+    """Return the name of a window that ends at the present moment, such as "last 5 min"."""
     return "since the beginning" if window is None else f"last {span_name(window, unit)}"
 
 
 def span_name(window: float, unit: str) -> str:
-    """Return the length of a window as people say it."""
+    """Return the length of a window in words."""
     if unit == "requests":
         return f"{format_count(window)} requests"
     name, seconds = clock_unit(window / 3)
@@ -116,7 +116,7 @@ def _concentration(inspection: Inspection) -> alt.LayerChart | None:
     law = inspection.coordinates.all
     if law is None:
         return None
-    first = inspection.granularity.bit_length() - 1  # narrower windows than a block tell nothing
+    first = inspection.granularity.bit_length() - 1  # the width of a block; less is unknown
     series = {
         name: (law.widths_tokens[first:], getattr(law, name).concentration[first:])
         for name in COORDINATES
@@ -148,7 +148,7 @@ def _lru(inspection: Inspection) -> alt.LayerChart | None:
 
 
 def working_sets(inspection: Inspection, memory: Memory | None = None) -> alt.LayerChart | None:
-    """Return the working sets in tokens, or in GiB of a profile; None for a trace too short."""
+    """Return the chart of working sets in tokens, or in GiB of a profile; None without moments."""
     sets = inspection.working_sets
     if len(sets.moments) < 2:
         return None
@@ -223,14 +223,14 @@ def _turns(inspection: Inspection) -> alt.LayerChart | None:
 
 
 def time_unit(inspection: Inspection) -> tuple[str, float]:
-    """Return name and size of the unit of time, the same in all charts."""
+    """Return name and size in seconds of the unit of time, the same in all charts."""
     if inspection.working_sets.unit == "requests":
         return "requests", 1.0
     return clock_unit(inspection.working_sets.moments[-1])
 
 
 def _clock(inspection: Inspection, times: Sequence[float]) -> tuple[list[float], Axis]:
-    """Return times in the unit that suits the trace, and their axis."""
+    """Return times in the unit that suits the trace, and the axis for them."""
     name, size = time_unit(inspection)
     title = f"Time from the first arrival ({name})"
     axis = Axis(title, ",~f", over_time=True)

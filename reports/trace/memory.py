@@ -1,4 +1,4 @@
-"""The working set of a trace in bytes of a profile: KV, and states under a stated assumption."""
+"""The working set of a trace in bytes of a profile: KV, and one state for each distinct prompt."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ASSUMED = "one state at the end of each different prompt"
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The bytes of a trace's tokens and states.
+    """Bytes of KV a token and of a state, under a cost profile.
 
     Parameters
     ----------
     profile
-        Its name.
+        The name of the profile.
     kv_bytes_per_token, state_bytes
-        As a cache of that profile keeps them.
+        Bytes as a cache of that profile stores them.
     """
 
     profile: str
@@ -34,25 +34,25 @@ class Memory:
 
     @classmethod
     def of(cls, profile: Profile) -> Memory:
-        """Return the weights of a profile."""
+        """Return the bytes that a profile states."""
         return cls(profile.profile_id, profile.kv_bytes_per_token, profile.state_bytes)
 
     def kv_gib(self, tokens: float) -> float:
-        """Return the KV of tokens."""
+        """Return the size of the KV of tokens, in GiB."""
         return tokens * self.kv_bytes_per_token / GIB
 
     def gib(self, each: WorkingSet) -> list[float]:
-        """Return a working set at each moment: KV, and a state for each different prompt."""
+        """Return a working set's size at each moment in GiB: KV, and a state a distinct prompt."""
         pairs = zip(each.tokens, each.prompts, strict=True)
         return [self.kv_gib(tokens) + states * self.state_bytes / GIB for tokens, states in pairs]
 
     def text(self) -> str:
-        """Return what a token and a state weigh."""
+        """Return the bytes of a token and a state in words."""
         kv = format_bytes(self.kv_bytes_per_token)
         return f"{kv} of KV a token, {format_bytes(self.state_bytes)} a state"
 
     def figures(self, each: WorkingSet) -> str:
-        """Return the mean and the peak of a working set, and what the peak consists of."""
+        """Return in words the mean and the peak of a working set, and the peak's parts."""
         held = self.gib(each)
         peak = max(range(len(held)), key=held.__getitem__)
         states = each.prompts[peak]
@@ -60,7 +60,7 @@ class Memory:
         return f"mean {sum(held) / len(held):,.4g}, peak {held[peak]:,.4g} GiB ({parts})"
 
     def caption(self, inspection: Inspection) -> str:
-        """Say what the chart shows and what it assumes."""
+        """Return what the chart shows and what it assumes."""
         whole = self.figures(inspection.working_sets.sets[-1])
         return (
             f"Distinct tokens as KV, and {ASSUMED}: {self.text()}. "
@@ -69,7 +69,7 @@ class Memory:
         )
 
     def as_json(self, inspection: Inspection) -> dict[str, Any]:
-        """Return plain values for JSON; LRU capacities are of KV alone."""
+        """Return the sizes as plain values for JSON; LRU capacities are of KV alone."""
         sets = []
         for each in inspection.working_sets.sets:
             held = self.gib(each)

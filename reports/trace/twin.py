@@ -1,4 +1,4 @@
-"""How close the hit curves of a twin come to those of the original."""
+"""Comparison of the hit curves of a trace and its synthetic twin, drawn from its statistics."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from simulator.trace.trace import Trace
 
 PLACERS = ("dense", "last")
-SHARES = (0.15, 0.3, 0.5, 0.7, 0.85)  # of what an unbounded cache saves
+SHARES = (0.15, 0.3, 0.5, 0.7, 0.85)  # shares of what an unbounded cache saves
 
 
 @dataclass(frozen=True, slots=True)
 class TwinPoint:
-    """Saved tokens of both traces under `lru`, with one placer at one capacity (None: no limit)."""
+    """Saved tokens of a trace and its twin under `lru`, with one placer at one capacity.
+
+    A capacity of None is unlimited.
+    """
 
     placer: str
     capacity_bytes: int | None
@@ -31,7 +34,7 @@ class TwinPoint:
 
     @property
     def difference_points(self) -> float:
-        """The twin's token hit rate less the original's, in points."""
+        """The twin's token hit rate minus the original's, in percentage points."""
         twin = self.twin_saved_tokens / self.twin_prompt_tokens
         return 100 * (twin - self.original_saved_tokens / self.original_prompt_tokens)
 
@@ -41,7 +44,7 @@ class TwinPoint:
 
 
 def compare(original: Trace, twin: Trace) -> list[TwinPoint]:
-    """Replay both, each request served before the next arrives, and return their hit curves."""
+    """Replay both traces without queueing, one request after the other; return their hit curves."""
     capacities: list[int | None] = [*telling_capacities(original), None]
     return [
         TwinPoint(
@@ -53,7 +56,7 @@ def compare(original: Trace, twin: Trace) -> list[TwinPoint]:
 
 
 def telling_capacities(trace: Trace) -> list[int]:
-    """Return capacities at which a cache saves a part of what it can, ascending, in bytes.
+    """Return capacities in bytes, ascending, at which a cache saves a part of what it could.
 
     They are quantiles of the LRU stack distances at which tokens are used again, times the KV
     bytes of a token, rounded to three digits.

@@ -1,4 +1,4 @@
-"""`milepost trace`: everything about traces, one file a command."""
+"""`milepost trace`: commands on traces, one file each."""
 
 from __future__ import annotations
 

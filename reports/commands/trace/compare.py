@@ -1,4 +1,4 @@
-"""`milepost trace compare`."""
+"""`milepost trace compare`: list the differences between two traces."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FileB = Annotated[Path, typer.Argument(metavar="FILE_B", help="Another: this wee
 
 @options
 class CompareTracesCommand(PageOption, FileOptions, JsonOption):
-    """Say what changed from one trace to another, and what of it may be chance.
+    """List what changed from one trace to another, and what of it may be chance.
 
-    Lengths, reuse, arrivals and sessions, the most telling first. Flags say how both are to be
-    read.
+    Compared are lengths, reuse, arrivals and sessions, the largest differences first. Flags that
+    say how a file is read hold for both.
     """
 
     a: FileA

@@ -1,4 +1,4 @@
-"""`milepost trace convert`."""
+"""`milepost trace convert`: write a trace in another format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reports.console import say
 
 @options
 class ConvertCommand(FileOptions, JsonOption):
-    """Write a trace in another form: .parquet opens at once, .jsonl(.gz) is read everywhere."""
+    """Write a trace in another format: .parquet opens fastest, .jsonl(.gz) is read everywhere."""
 
     file: File
     out: Out

@@ -1,4 +1,4 @@
-"""`milepost trace fetch`."""
+"""`milepost trace fetch`: download a public trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from simulator.base.units import format_bytes
 
 @options
 class FetchCommand(OutputOptions):
-    """Download a public trace, or list those that can be: pinned, checked, resumed."""
+    """Download a public trace, or list those available: versions are pinned, files checked.
+
+    A download that was interrupted is resumed.
+    """
 
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="As listed without a name.")

@@ -1,4 +1,4 @@
-"""Trace files as the commands of this folder take and write them."""
+"""Checks, writing and printing that the `milepost trace` commands share for trace files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Out = Annotated[Path, typer.Option("--out", help="A .jsonl, .jsonl.gz or .parque
 
 
 def refuse_suffix(out: Path) -> None:
-    """Raise `UsageError` for a name from which the form of the file cannot be told."""
+    """Raise `UsageError` for a file name whose suffix names no trace format."""
     if not out.name.endswith((".jsonl", ".jsonl.gz", ".parquet")):
         raise UsageError(
             f"--out: expected a name that ends with .jsonl, .jsonl.gz or .parquet, found "
@@ -27,7 +27,7 @@ def refuse_suffix(out: Path) -> None:
 
 
 def save_trace(trace: Trace, out: Path, block: int) -> None:
-    """Write a trace in the form that its name says."""
+    """Write a trace in the format that the suffix of the file name says."""
     if out.suffix == ".parquet":
         from workloads.store import save
 
@@ -39,19 +39,19 @@ def save_trace(trace: Trace, out: Path, block: int) -> None:
 
 
 def write(trace: Trace, out: Path, block: int, *, as_json: bool) -> None:
-    """Write a trace in the form that its name says, and print what was written."""
+    """Write a trace in the format that the suffix says, and print what was written."""
     save_trace(trace, out, block)
     print_written(trace, out, as_json=as_json)
 
 
 def written(trace: Trace, out: Path) -> dict[str, Any]:
-    """Return what was written as plain values."""
+    """Return a summary of the trace that was written, as plain values."""
     tokens = int(trace.prompt_tokens.sum())
     return {"file": str(out), "requests": len(trace), "prompt_tokens": tokens}
 
 
 def print_written(trace: Trace, out: Path, *, as_json: bool, **more: Any) -> None:
-    """Print what was written; as JSON with `more` beside it."""
+    """Print a summary of the trace that was written; as JSON, with the values of `more` added."""
     values = written(trace, out)
     if as_json:
         print_json(values | more)

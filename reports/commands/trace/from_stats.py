@@ -1,4 +1,4 @@
-"""`milepost trace from-stats`."""
+"""`milepost trace from-stats`: write a synthetic twin of a trace."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class FromStatsCommand(LineOptions, JsonOption):
     """Write a synthetic twin of a trace, made from its statistics, and say how close it comes.
 
-    The twin can be shared where the trace cannot; docs/workloads.md says what it tells. Given
-    statistics, there is nothing to compare it with.
+    The twin can be shared where the trace cannot; docs/workloads.md says what a twin reveals. From
+    statistics alone, the twin cannot be compared with the original.
     """
 
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or statistics of one.")]
@@ -59,7 +59,7 @@ class FromStatsCommand(LineOptions, JsonOption):
 
 
 def _read(file: Path, options: dict[str, Any]) -> tuple[Trace | None, TwinStats]:
-    """Return the trace, if it is one, and its statistics."""
+    """Return the trace (None where the file holds statistics), and its statistics."""
     from workloads.opening import open_trace
     from workloads.twin import fit, read_stats
     from workloads.twin.stats import is_stats

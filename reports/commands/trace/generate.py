@@ -1,4 +1,4 @@
-"""`milepost trace generate`."""
+"""`milepost trace generate`: write synthetic traffic as a trace file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulator.base.errors import UsageError
 
 @options
 class GenerateCommand(GeneratorOptions, JsonOption):
-    """Write synthetic traffic as a trace file, or list what there is."""
+    """Write synthetic traffic as a trace file, or list the generators."""
 
     out: Annotated[
         Path | None, typer.Option("--out", help="A .jsonl, .jsonl.gz or .parquet file.")
@@ -66,7 +66,7 @@ def print_names(*, as_json: bool) -> None:
 
 
 def _names() -> Iterator[tuple[str, str, str, str]]:
-    """Yield kind, name, usage and summary of each."""
+    """Yield kind, name, usage and summary of each generator, drift and arrival process."""
     from simulator.base.parameters import parameters_of, text_of
     from workloads.arrivals import ARRIVALS
     from workloads.drift import DRIFTS

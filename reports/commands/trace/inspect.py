@@ -1,4 +1,4 @@
-"""`milepost trace inspect`."""
+"""`milepost trace inspect`: show what a trace holds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reports.commands.trace.parts import refuse_empty
 
 @options
 class InspectCommand(PageOption, FileOptions, JsonOption):
-    """Say what a trace holds, and what an ideal cache would save."""
+    """Show what a trace holds, and what an ideal cache would save."""
 
     file: File
     profile: Annotated[

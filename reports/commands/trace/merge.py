@@ -1,4 +1,4 @@
-"""`milepost trace merge`."""
+"""`milepost trace merge`: merge traces in time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.base.errors import UsageError
 
 @options
 class MergeCommand(FileOptions, JsonOption):
-    """Write several traces side by side in time, as one: rates add up.
+    """Merge several traces into one in which they run at the same time, so that rates add up.
 
     Nothing is shared between different traces, and their sessions and labels are kept apart.
     Flags say how all of them are to be read.
@@ -36,7 +36,7 @@ class MergeCommand(FileOptions, JsonOption):
     ] = None
 
     def run(self) -> None:
-        """Write the traces as one."""
+        """Write the merged trace."""
         from workloads.opening import open_trace
         from workloads.slicing.merging import merged
 

@@ -1,4 +1,4 @@
-"""Parts of `trace slice`, `sample` and `merge`: ranges, shares, and telling what was written."""
+"""Functions that `trace slice`, `sample` and `merge` share: ranges, shares, writing the result."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COUNT = re.compile(r"\d{1,18}")
 
 
 def parse_range(text: str, flag: str) -> tuple[int | None, int | None]:
-    """Return start and stop of "1000:5000", "-1000:", ":1000" or "1000", which is the same.
+    """Return start and stop of "1000:5000", ":1000" or "-1000:"; "1000" means ":1000".
 
     Raises
     ------
     UsageError
-        Where it is none of these.
+        Where the text is not such a range.
     """
     if _COUNT.fullmatch(text):
         return None, int(text)
@@ -36,12 +36,12 @@ def parse_range(text: str, flag: str) -> tuple[int | None, int | None]:
 
 
 def parse_part(text: str, flag: str) -> float:
-    """Return a share above 0 and up to 1 from "10%" or 0.1.
+    """Return a share above 0 and up to 1 from "10%" or "0.1".
 
     Raises
     ------
     UsageError
-        Where it is none.
+        Where the text is not such a share.
     """
     from simulator.base.units import parse_share
 
@@ -60,9 +60,9 @@ def refuse_empty(trace: Trace, file: Path) -> None:
 def write_part(
     trace: Trace, out: Path, notes: tuple[str, ...], *, as_json: bool, **more: Any
 ) -> None:
-    """Write a trace made of others; tell what was written, what the notes say and what was found.
+    """Write a trace made of others; print what was written, its notes and the values of `more`.
 
-    JSON lines have no place for notes and answers: it is said that they lack the latter.
+    JSON lines cannot hold known answers (output tokens); a note then says that they are missing.
     """
     save_trace(trace, out, trace.granularity)
     if trace.after is not None and out.suffix != ".parquet":

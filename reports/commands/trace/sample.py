@@ -1,4 +1,4 @@
-"""`milepost trace sample`."""
+"""`milepost trace sample`: write a sample of the sessions of a trace."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class SampleCommand(ReadingOptions, JsonOption):
     """Write a sample of a trace, whole sessions, and say how far its hit rates are off.
 
-    A session is in by a hash of its name: the sample of 5 % lies within that of 10 %. Where a trace
-    tells no sessions, prompts that begin alike stay together.
+    A hash of its name decides whether a session is in: the sample of 5 % lies within that of 10 %.
+    Where a trace has no sessions, prompts that begin alike stay together.
     """
 
     file: File
@@ -39,7 +39,7 @@ class SampleCommand(ReadingOptions, JsonOption):
     ] = 0
 
     def run(self) -> None:
-        """Write the sample, and print its error."""
+        """Write the sample, and print the error of its hit rates."""
         from workloads.opening import open_named
         from workloads.slicing.curve_error import curve_error
         from workloads.slicing.sampling import sample_requests, sample_share

@@ -1,4 +1,4 @@
-"""`milepost trace slice`."""
+"""`milepost trace slice`: write a part of a trace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator.base.errors import UsageError, did_you_mean, printable
 if TYPE_CHECKING:
     from simulator.trace.trace import Trace
 
-MOST_KNOWN = 10  # names of sessions that a message lists
+MOST_KNOWN = 10  # at most so many session names in a message
 
 
 @options
@@ -103,7 +103,7 @@ def _cut(
 
 
 def _numbers(trace: Trace, names: Mapping[int, str], wanted: Sequence[str]) -> list[int]:
-    """Return the numbers of sessions by name, or by number where the file has no names."""
+    """Return the numbers of the sessions wanted, given by name or, without names, by number."""
     from workloads.slicing.cutting import sessions_in_order
 
     known = {names.get(each, str(each)): each for each in sessions_in_order(trace).tolist()}

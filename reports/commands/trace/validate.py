@@ -1,4 +1,4 @@
-"""`milepost trace validate`."""
+"""`milepost trace validate`: check a trace file."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @options
 class ValidateCommand(FormatOptions, JsonOption):
-    """Look for what is wrong or odd in a trace file; exit 3 where it cannot be used as it is."""
+    """Report what is wrong or odd in a trace file; exit 3 where it cannot be used as it is."""
 
     file: File
 
     def run(self) -> None:
-        """Print what is wrong or odd."""
+        """Print the problems and oddities."""
         from workloads.validation import validate as validate_trace
 
         anomalies = validate_trace(self.file, **self.reading)

@@ -1,1 +1,1 @@
-"""`milepost trace compare`: what changed from one trace to another, and what may be chance."""
+"""The comparison of two traces: their differences, and which of them may be chance."""

@@ -1,10 +1,10 @@
-"""Whether two traces are further apart than chance puts the parts of one.
+"""Permutation tests of whether two traces differ.
 
-Under the null hypothesis that both follow one law, it does not matter which units of traffic were
-in which: every way to deal them out is equally likely. With B random ways of which b put the two
-at least as far apart as they are, (b + 1) / (B + 1) is an exact p-value. Units are dealt out whole,
-so what depends on each other within one is part of what chance does. Two kinds are tried, blocks of
-time and sessions, and the larger p-value counts.
+Under the null hypothesis that both follow one distribution, it does not matter which units of
+traffic were in which trace: every way to assign the pooled units is equally likely. With B random
+assignments of which b put the traces at least as far apart as they are, (b + 1) / (B + 1) is an
+exact p-value. Requests that depend on each other stay in one unit. Two kinds of units are tried,
+blocks of time and sessions, and the larger p-value counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from reports.trace.comparison.sides import Float64, Kind
 from workloads.randomness import stream
 
-Tables = Mapping[Kind, Sequence[Float64]]  # what is summed by unit, of both traces
+Tables = Mapping[Kind, Sequence[Float64]]  # kind of unit -> sums of each unit, of both traces
 Statistic = Callable[[Float64, Float64], Float64]
 
 SPLITS = 999
@@ -26,26 +26,27 @@ ROUNDING = 1e-9
 
 @dataclass(slots=True)
 class Chance:
-    """Random splits, the same for all measures.
+    """Random assignments of units to two traces, the same for all measures.
 
     Parameters
     ----------
     seed
-        Of the splits.
+        The seed of the assignments.
     """
 
     seed: int
     _splits: dict[tuple[Kind, int, int], Float64] = field(default_factory=dict)
 
     def p_value(self, tables: Tables, statistic: Statistic) -> float | None:
-        """Return how often chance puts two traces as far apart; None where nothing tells.
+        """Return the p-value of a distance of two traces; None where no kind of unit gives one.
 
         Parameters
         ----------
         tables
-            By kind of unit: what is summed, float64 (units, columns), for both traces.
+            Kind of unit -> sums of each unit, float64 (units, columns), for both traces.
         statistic
-            Sums of one and of the other, float64 (splits, columns) each, to their distances.
+            Function from the sums of both traces, float64 (splits, columns) each, to distances,
+            float64 (splits,).
         """
         p_values = [
             self._p_of(kind, one, other, statistic) for kind, (one, other) in tables.items()
@@ -65,7 +66,10 @@ class Chance:
         return float((1 + as_far) / (SPLITS + 1))
 
     def _membership(self, kind: Kind, one: int, other: int) -> Float64:
-        """Return which units are in the first trace, float64 (1 + splits, units): truth first."""
+        """Return 1 for each unit of the first trace, else 0: float64 (1 + splits, units).
+
+        Row 0 is the true assignment.
+        """
         name = (kind, one, other)
         if name not in self._splits:
             truth = np.repeat([1.0, 0.0], [one, other])

@@ -1,4 +1,4 @@
-"""The charts of two traces, one colour each."""
+"""Charts of two traces, each with a colour."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WINDOWS = 60
 
 
 def comparison_charts(comparison: Comparison) -> dict[str, alt.LayerChart]:
-    """Return the charts by name; those that have nothing to show are left out."""
+    """Return name -> chart, without those that have nothing to show."""
     sides = comparison.sides
     traces = [side.trace for side in sides]
     talks = [conversations(trace) for trace in traces]
@@ -61,7 +61,7 @@ def comparison_charts(comparison: Comparison) -> dict[str, alt.LayerChart]:
 def _drawn(
     series: Sequence[Curve | None], axes: tuple[Axis, Axis], *, steps: bool = False
 ) -> alt.LayerChart | None:
-    """Draw what there is of A and B; None for nothing."""
+    """Draw the curves of A and B, as far as there are any; None if there are none."""
     shown = {name: each for name, each in zip(LOOKS, series, strict=True) if each is not None}
     if not shown:
         return None

@@ -1,4 +1,4 @@
-"""Two traces to their differences."""
+"""The comparison of two traces: from traces to differences."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """The difference between A and B.
+    """The differences between traces A and B.
 
     Parameters
     ----------
     a, b
-        What they are called.
+        The names of the traces.
     sides
-        Both traces, and the same span of both.
+        Both traces, each also cut to the span of the shorter one.
     differences
-        By importance.
+        In order of importance.
     notes
-        How it was compared, and what could not be.
+        Remarks on how the traces were compared, and on what could not be compared.
     """
 
     a: str
@@ -42,11 +42,11 @@ class Comparison:
     notes: tuple[str, ...]
 
     def of(self, verdict: str) -> list[Difference]:
-        """Return the differences of which this is said."""
+        """Return the differences with this verdict."""
         return [each for each in self.differences if each.verdict == verdict]
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return the comparison as plain values for JSON."""
         names = (self.a, self.b)
         sides = [
             {
@@ -67,9 +67,9 @@ class Comparison:
 
 
 def compare_traces(a: Trace, b: Trace, names: tuple[str, str] | None = None) -> Comparison:
-    """Compare two traces of at least one request each; the same traces give the same answer.
+    """Compare two traces of at least one request each; the same traces give the same result.
 
-    `names` are what they are called, other than by their own names.
+    `names` replaces the traces' own names.
     """
     sides, chance = sides_of(a, b), Chance(SEED)
     differences = judged([*traffic_differences(sides, chance), *reuse_differences(sides, chance)])
@@ -77,7 +77,7 @@ def compare_traces(a: Trace, b: Trace, names: tuple[str, str] | None = None) -> 
 
 
 def _notes(sides: Sides) -> Iterator[str]:
-    """Yield how traces were compared, over which span, and what one of them does not tell."""
+    """Yield how traces were compared, over which span, and what one of them does not record."""
     yield _how(sides)
     for name, side in zip("AB", sides, strict=True):
         if len(side.same) < len(side.trace):

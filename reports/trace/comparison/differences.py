@@ -1,4 +1,4 @@
-"""One measure of two traces, and what may be said of its difference."""
+"""The difference of one measure between two traces, and whether it is significant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from reports.statistics import SIGNIFICANCE, holm
 
-NONE = 2.0  # the size of a difference from nothing
+NONE = 2.0  # the size of a difference between 0 and another value
 
 Kind = Literal["ratio", "share", "distance"]
 Verdict = Literal["beyond chance", "may be chance", "the same", "not tested"]
@@ -17,27 +17,27 @@ Verdict = Literal["beyond chance", "may be chance", "the same", "not tested"]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A figure of A and of B.
+    """The difference of one measure between traces A and B.
 
     Parameters
     ----------
     name
-        By which JSON has it.
+        The name of the measure in JSON.
     kind
-        "ratio": what counts is how many times as large one is; "share": how many points they are
-        apart; "distance": `apart` is one of two laws or curves.
+        "ratio": B divided by A; "share": B minus A, both from 0 to 1; "distance": the distance of
+        two distributions or curves.
     a, b
-        The figures; None of a distance.
+        The values of the measure; None for a distance.
     unit
         "tokens", "seconds", "requests", "share", ...
     apart
         b / a (infinite where only a is 0), b - a, or the distance.
     sentence
-        What the figures say; not whether to believe it.
+        The values in words, without a verdict.
     p_value
-        How often chance does as much; None where nothing tells.
+        The p-value of the permutation test; None where it could not be tested.
     adjusted_p_value
-        With Holm's correction for all measures.
+        The p-value after Holm's correction for all measures.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """Say whether to believe it."""
+        """The verdict: "beyond chance" is a significant difference at 5 % after the correction."""
         if not self.size:
             return "the same"
         if self.adjusted_p_value is None:
@@ -61,17 +61,16 @@ class Difference:
 
     @property
     def size(self) -> float:
-        """The size of the difference beside those of other measures.
+        """The size of the difference, comparable with the sizes of other measures.
 
-        A share that moves by ten points counts as much as a figure that grows by a fifth, and as
-        laws that are 0.2 apart.
+        It is |log(b / a)| for a ratio, twice the difference for shares, and the distance itself.
         """
         if self.kind == "ratio":
             return abs(log(self.apart)) if 0 < self.apart < inf else NONE
         return abs(self.apart) * (2 if self.kind == "share" else 1)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return the difference as plain values for JSON."""
         plain = asdict(self) | {"verdict": self.verdict, "size": self.size}
         return plain | {"apart": self.apart if self.apart < inf else None}
 
@@ -79,7 +78,7 @@ class Difference:
 def ratio(
     name: str, a: float, b: float, unit: str, sentence: str, p_value: float | None
 ) -> Difference:
-    """Return how many times as large a figure of B is."""
+    """Return the difference of a measure as the ratio b / a."""
     apart = 1.0 if a == b else b / a if a else inf
     return Difference(name, "ratio", a, b, unit, apart, sentence, p_value)
 
@@ -87,14 +86,15 @@ def ratio(
 def distance(
     name: str, apart: float, unit: str, sentence: str, p_value: float | None
 ) -> Difference:
-    """Return how far two laws or curves are apart."""
+    """Return the difference of two distributions or curves as a distance."""
     return Difference(name, "distance", None, None, unit, apart, sentence, p_value)
 
 
 def judged(differences: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Return differences by importance, corrected for how many there are.
+    """Return differences by importance, with p-values adjusted by Holm's correction.
 
-    Those beyond chance come first, those that nothing tests last; within these, larger ones.
+    Significant ones come first, then those that may be chance, untested ones, and equal values;
+    within each group larger ones come first.
     """
     tested = [each for each in differences if each.p_value is not None]
     adjusted = iter(holm([each.p_value or 0.0 for each in tested]))

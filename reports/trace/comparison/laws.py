@@ -1,4 +1,4 @@
-"""Differences of laws: lengths of prompts and outputs, overlaps, waits, the mix of labels."""
+"""Differences of distributions: prompt and output lengths, overlaps, waits, the mix of labels."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from simulator.trace.trace import NO_LABEL, Trace
 
 QUANTILES = {"median": (0.5, "at the median"), "p90": (0.9, "at the 90th percentile")}
 LEAST_SECONDS = 1e-3
-MOST_LABELS = 50  # the others are counted as one
+MOST_LABELS = 50  # all other labels are counted as one
 LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
 class LengthLaw:
-    """A law that is compared.
+    """A distribution that is compared, with its wording.
 
     Parameters
     ----------
     name
-        By which JSON has its differences.
+        The prefix of its differences in JSON.
     what, more, less, same, values
-        Its words: "prompts are", "longer", "shorter", "as long", "prompt lengths".
+        Words for sentences: "prompts are", "longer", "shorter", "as long", "prompt lengths".
     quantiles
-        Which of QUANTILES are compared beside the law itself.
+        Which of QUANTILES are compared in addition to the whole distribution.
     """
 
     name: str
@@ -60,13 +60,13 @@ def law_differences(
     requests: Sequence[Int64] | None = None,
     weights: Sequence[Int64] | None = None,
 ) -> Iterator[Difference]:
-    """Yield the differences of quantiles of a law, and of the law itself.
+    """Yield the differences of quantiles of a distribution, and of the whole distribution.
 
     Parameters
     ----------
     values, requests, weights
-        Of each value of both traces: itself, the request that it is of (without them each request
-        has one), and how much it counts.
+        For both traces: the values, the index of each value's request (by default the values are
+        one a request), and the weight of each value (by default 1).
     """
     tables, points = binned(sides, values, requests, weights)
     least = LEAST_SECONDS if unit == "seconds" else 1.0
@@ -91,7 +91,7 @@ def law_differences(
 
 
 def _kolmogorov(values: Sequence[Numbers], weights: Sequence[Int64] | None) -> float:
-    """Return the greatest difference of two distribution functions, from all values."""
+    """Return the Kolmogorov distance of two weighted samples: the greatest CDF difference."""
     points = np.unique(np.concatenate(values))
     one, other = (
         np.bincount(np.searchsorted(points, each), weight, minlength=len(points)).astype(float)[
@@ -103,7 +103,7 @@ def _kolmogorov(values: Sequence[Numbers], weights: Sequence[Int64] | None) -> f
 
 
 def label_difference(sides: Sides, chance: Chance) -> Difference | None:
-    """Return how far the mixes are apart (total variation); None where one trace has no labels."""
+    """Return the total variation distance of the label mixes; None where a trace has no labels."""
     traces = [side.trace for side in sides]
     if any((trace.label == NO_LABEL).all() for trace in traces):
         return None
@@ -124,7 +124,7 @@ def label_difference(sides: Sides, chance: Chance) -> Difference | None:
 
 
 def _names(traces: list[Trace]) -> list[str]:
-    """Return the most frequent names of labels in both together."""
+    """Return the most frequent names of labels in all traces together."""
     counts: dict[str, int] = {}
     for trace in traces:
         known = np.bincount(trace.label[trace.label >= 0], minlength=len(trace.labels)).tolist()
@@ -134,10 +134,10 @@ def _names(traces: list[Trace]) -> list[str]:
 
 
 def _places(trace: Trace, names: list[str]) -> Int64:
-    """Return the place of each request's label among `names`; behind them that of all others."""
+    """Return the index of each request's label in `names`; len(names) for all other labels."""
     place = {name: at for at, name in enumerate(names)}
     of_label = np.array([*(place.get(name, len(names)) for name in trace.labels), len(names)])
-    places: Int64 = of_label[trace.label]  # no label is -1: the last
+    places: Int64 = of_label[trace.label]  # -1, no label, takes the last entry
     return places
 
 

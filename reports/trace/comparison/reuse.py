@@ -1,4 +1,4 @@
-"""Differences of what a cache could reuse, over the same span of both traces."""
+"""Differences in what a cache could reuse, over spans of equal length of both traces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reports.trace.comparison.wording import arrow, change, moved, with_unit
 from workloads.inspection.reuse import CURVE_SPAN, Ramps, lru_savings
 
 CAPACITIES = 48
-NEEDED = 0.9  # of what an unbounded cache saves
+NEEDED = 0.9  # share of what an unbounded cache saves
 OVERLAPS = LengthLaw(
     "overlap", "overlaps are", "longer", "shorter", "as long", "overlaps with earlier prompts"
 )
@@ -33,7 +33,7 @@ AGAIN = LengthLaw(
 
 
 def reuse_differences(sides: Sides, chance: Chance) -> Iterator[Difference]:
-    """Yield what differs in overlaps and in reuse."""
+    """Yield the differences in overlaps and in reuse."""
     yield _share(sides, chance)
     overlap = [side.overlap for side in sides]
     yield from law_differences(OVERLAPS, "tokens", sides, overlap, chance)
@@ -54,7 +54,7 @@ def _share(sides: Sides, chance: Chance) -> Difference:
 
 
 def _waits(sides: Sides, chance: Chance) -> Iterator[Difference]:
-    """Yield how long tokens wait for their next use; every token counts as one."""
+    """Yield the differences in the waits of tokens until their next use, weighted by tokens."""
     timed = all(side.periods is not None for side in sides)
     requests, weights = [], []
     waits: list[Numbers] = []
@@ -69,7 +69,7 @@ def _waits(sides: Sides, chance: Chance) -> Iterator[Difference]:
 
 
 def _curves(sides: Sides, chance: Chance) -> Iterator[Difference]:
-    """Yield how far LRU curves are apart, and the KV that saves nearly all of what can be."""
+    """Yield the distance of LRU curves, and the difference in KV that gives 90 % of all savings."""
     savings = [lru_savings(side.same, side.used) for side in sides]
     most = max(each.most for each in savings)
     points = np.unique(
@@ -99,7 +99,7 @@ def _curves(sides: Sides, chance: Chance) -> Iterator[Difference]:
 
 
 def _saved(side: Side, points: Int64) -> Float64:
-    """Return what caches of each size save of each request, and in the last column its tokens."""
+    """Return tokens saved of each request by caches of each size; the last column is all tokens."""
     again, used = side.used.again, side.used
     request, lengths = used.request[again], side.same.prompt_tokens
     tokens = used.tokens[again] - (used.stop[again] == lengths[request])
@@ -123,7 +123,7 @@ def _needed(saved: Ramps) -> int:
 
 
 def _needed_of(points: Int64) -> Measure:
-    """Return the same from sums at some capacities, between which curves are taken as straight."""
+    """Return the measure that interpolates `_needed` linearly from savings at some capacities."""
 
     def needed(sums: Float64) -> Float64:
         saved = sums[:, :-1]

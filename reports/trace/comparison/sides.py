@@ -1,4 +1,4 @@
-"""The two traces of a comparison: what is counted of each, and the units that chance deals out."""
+"""The two traces of a comparison, with the units of traffic that the permutation tests shuffle."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 Kind = Literal["blocks", "sessions", "periods"]
 
-BLOCKS = 20  # of the shorter trace, and periods
-MOST_BLOCKS = 2000  # of the longer one, whose blocks are as long
+BLOCKS = 20  # blocks, and periods, of the shorter trace
+MOST_BLOCKS = 2000  # blocks of the longer trace, of the same length
 FEWEST_UNITS = 4
-MOST_SESSION_UNITS = 200  # of the trace with more sessions
-LEAST_IN_SESSIONS = 0.5  # of the requests, for sessions to stand for them
+MOST_SESSION_UNITS = 200  # units of sessions of the trace with more of them
+LEAST_IN_SESSIONS = 0.5  # least share of requests in sessions for these to be units
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One of two traces.
+    """One of the two traces of a comparison.
 
     Parameters
     ----------
     trace
-        All of it.
+        The whole trace.
     same
-        The beginning of it that is as long as the shorter trace: reuse grows with a trace.
+        Its beginning, as long as the shorter trace: reuse grows with the length of a trace.
     overlap, used
-        Of `same`.
+        Overlaps and uses of tokens in `same`.
     units
-        By kind, the unit of each request of `trace`; -1 for none. Of `same` they are the first.
-        "blocks" are of equally many requests one after the other.
+        Kind of unit -> the unit of each request of `trace`, -1 for none; the requests of `same`
+        come first. A unit of the kind "blocks" is a run of consecutive requests.
     periods
-        How many requests come in each period, and how many seconds it has, float64 (periods, 2);
+        The number of requests in each period and its length in seconds, float64 (periods, 2);
         None unless both traces have times.
     """
 
@@ -53,7 +53,7 @@ class Side:
 
     @property
     def reusable(self) -> Int64:
-        """Tokens that each request of `same` could reuse: all but the last of its overlap."""
+        """Tokens each request of `same` could reuse: its overlap, except the last prompt token."""
         return np.minimum(self.overlap, self.same.prompt_tokens - 1)
 
 
@@ -61,7 +61,7 @@ Sides = tuple[Side, Side]
 
 
 def sides_of(a: Trace, b: Trace) -> Sides:
-    """Return both sides, with units of one size."""
+    """Return both sides, with units of equal size."""
     times = [trace.arrival_seconds for trace in (a, b)]
     spans = [float(each[-1]) for each in times if each is not None and each[-1] > 0]
     span = min(spans) if len(spans) == 2 else None
@@ -84,7 +84,10 @@ def _count(side: Side, kind: Kind) -> int:
 
 
 def _same(trace: Trace, span: float | None, requests: int) -> Trace:
-    """Return the beginning of a trace that is as long as the shorter one, whose span is known."""
+    """Return the beginning of a trace that is as long as the shorter one.
+
+    `span` is the length of the shorter trace in seconds, or None; then `requests` is its length.
+    """
     within = min(len(trace), requests)
     if span is not None:
         within = int(np.searchsorted(seconds_of(trace), span, side="right"))
@@ -92,8 +95,8 @@ def _same(trace: Trace, span: float | None, requests: int) -> Trace:
 
 
 def _side(trace: Trace, same: Trace, block: int, period: float | None, group: int) -> Side:
-    """Return a side; `block` requests, `period` seconds and `group` sessions are a unit."""
-    last = max(len(trace) // block - 1, 0)  # what is left over belongs to it
+    """Return a side whose units are `block` requests, `period` seconds and `group` sessions."""
+    last = max(len(trace) // block - 1, 0)  # the last block takes the remainder
     units: dict[Kind, Int64] = {"blocks": np.minimum(np.arange(len(trace)) // block, last)}
     if (trace.session != NO_SESSION).mean() >= LEAST_IN_SESSIONS:
         units["sessions"] = _session_units(trace, group)
@@ -102,13 +105,13 @@ def _side(trace: Trace, same: Trace, block: int, period: float | None, group: in
 
 
 def seconds_of(trace: Trace) -> Float64:
-    """Return when requests arrive, of a trace with times."""
+    """Return the arrival times of a trace that has them, in seconds."""
     assert trace.arrival_seconds is not None
     return trace.arrival_seconds
 
 
 def _periods(times: Float64, length: float) -> Float64:
-    """Return the arrivals in each period, and its length: the last takes what is left."""
+    """Return the number of arrivals in each period and its length; the last takes the remainder."""
     count = max(round(float(times[-1]) / length - 0.5), 1)
     edges = np.append(np.arange(count) * length, times[-1])
     arrivals = np.bincount(np.minimum((times / length).astype(np.int64), count - 1))
@@ -120,7 +123,7 @@ def _sessions(trace: Trace) -> int:
 
 
 def _session_units(trace: Trace, group: int) -> Int64:
-    """Return units of `group` sessions that begin one after the other."""
+    """Return the unit of each request: `group` sessions in order of their start are a unit."""
     known = trace.session != NO_SESSION
     numbers, first, place = np.unique(trace.session[known], return_index=True, return_inverse=True)
     rank = np.empty(len(numbers), dtype=np.int64)

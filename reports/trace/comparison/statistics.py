@@ -1,4 +1,4 @@
-"""Sums by unit, and distances that follow from them."""
+"""Sums for each unit of traffic, and distances computed from such sums."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def summed(
     requests: Sequence[Int64] | None = None,
     kinds: Sequence[Kind] = ("blocks", "sessions"),
 ) -> Tables:
-    """Sum columns, float64 (items, columns), by the units of the requests that the items are of.
+    """Return sums of columns, float64 (items, columns), for each unit of traffic.
 
-    Without `requests` the items are the requests from the first on.
+    `requests` gives the index of each item's request; by default the items are the first requests.
     """
     tables = {}
     for kind in kinds:
@@ -56,9 +56,9 @@ def binned(
     requests: Sequence[Int64] | None = None,
     weights: Sequence[Int64] | None = None,
 ) -> tuple[Tables, Float64]:
-    """Count values in at most 512 bins, by the units of the requests that they are of.
+    """Return counts of values in at most 512 bins for each unit, and the bins' greatest values.
 
-    Returns the tables and the greatest value of each bin. `requests` is as in `summed`.
+    `requests` is as in `summed`.
     """
     points = np.unique(np.concatenate(values)).astype(np.float64)
     if len(points) > BINS:
@@ -84,16 +84,16 @@ def _counts(unit: Int64, place: Int64, weight: Int64, bins: int) -> Float64:
 
 
 def kolmogorov(one: Float64, other: Float64) -> Float64:
-    """Return the greatest difference of two distribution functions, from counts in bins."""
+    """Return the Kolmogorov distance of two binned samples: the greatest CDF difference."""
     shares = [counts.cumsum(axis=1) / counts.sum(axis=1, keepdims=True) for counts in (one, other)]
     apart: Float64 = np.abs(shares[0] - shares[1]).max(axis=1)
     return apart
 
 
 def quantile(share: float, points: Float64, least: float) -> Measure:
-    """Return the measure of a quantile of counts in bins, whose greatest values are `points`.
+    """Return the measure that computes a quantile from counts in bins with the upper ends `points`.
 
-    `least` is added, so that there is a ratio where a quantile is 0.
+    `least` is added, so that a ratio exists where a quantile is 0.
     """
 
     def measure(counts: Float64) -> Float64:
@@ -105,29 +105,29 @@ def quantile(share: float, points: Float64, least: float) -> Measure:
 
 
 def ratio_apart(measure: Measure) -> Statistic:
-    """Return the statistic |log(a / b)| of a measure."""
+    """Return the statistic |log(a / b)| of a measure's values a and b."""
     return lambda one, other: np.abs(np.log(measure(one) / measure(other)))
 
 
 def points_apart(measure: Measure) -> Statistic:
-    """Return the statistic |a - b| of a measure."""
+    """Return the statistic |a - b| of a measure's values a and b."""
     return lambda one, other: np.abs(measure(one) - measure(other))
 
 
 def quotient(sums: Float64) -> Float64:
-    """Return the first column over the second."""
+    """Return the first column divided by the second."""
     quotients: Float64 = sums[:, 0] / sums[:, 1]
     return quotients
 
 
 def quotients_of(columns: Sequence[Float64]) -> tuple[float, float]:
-    """Return the sum of the first column over that of the second, for both traces."""
+    """Return sum of the first column / sum of the second, for both traces."""
     a, b = (float(quotient(each.sum(axis=0, keepdims=True))[0]) for each in columns)
     return a, b
 
 
 def variation(sums: Float64) -> Float64:
-    """Return standard deviation / mean from counts, sums and sums of squares."""
+    """Return standard deviation / mean, from columns of counts, sums and sums of squares."""
     count, total, squares = sums.T
     variations: Float64 = np.sqrt(np.maximum(squares * count / total**2 - 1, 0))
     return variations

@@ -1,4 +1,4 @@
-"""Differences of the traffic: lengths, arrivals, sessions."""
+"""Differences of the traffic: lengths, arrivals, sessions and labels."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAUSES = LengthLaw(
 
 
 def traffic_differences(sides: Sides, chance: Chance) -> Iterator[Difference]:
-    """Yield what differs in lengths, arrivals, sessions and labels, as far as both tell it."""
+    """Yield the differences in lengths, arrivals, sessions and labels that both traces record."""
     traces = [side.trace for side in sides]
     prompts = [trace.prompt_tokens for trace in traces]
     yield from law_differences(PROMPTS, "tokens", sides, prompts, chance)
@@ -69,7 +69,7 @@ def _rate(sides: Sides, chance: Chance) -> Difference:
 
 
 def _burstiness(sides: Sides, chance: Chance) -> Iterator[Difference]:
-    """Yield the cv of the gaps, each beside the mean gap of its trace: bursts, not the rate."""
+    """Yield the difference in the gaps' coefficient of variation, which a change of rate leaves."""
     gaps = [_gaps(side.trace) for side in sides]
     if any(len(each) < 2 or not each.any() for each in gaps):
         return
@@ -78,7 +78,7 @@ def _burstiness(sides: Sides, chance: Chance) -> Iterator[Difference]:
         return
     scaled = [each / each.mean() for each in gaps]
     columns = [np.stack([np.ones(len(each)), each, each**2], axis=1) for each in scaled]
-    ends = [np.arange(1, len(each) + 1) for each in gaps]  # the requests behind the gaps
+    ends = [np.arange(1, len(each) + 1) for each in gaps]  # the request after each gap
     tables = summed(sides, columns, ends, ["blocks"])
     way = "as bursty" if a == b else "burstier" if b > a else "more even"
     sentence = f"arrivals are {way}: the cv of their gaps {moved(a, b, '')} (Poisson: 1)"

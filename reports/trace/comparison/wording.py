@@ -22,7 +22,7 @@ def change(a: float, b: float, more: str, less: str, same: str) -> str:
 
 
 def arrow(a: float, b: float, unit: str) -> str:
-    """Return "(2,100 -> 2,730 tokens)", or "(2,100 tokens)" where nothing changed."""
+    """Return "(2,100 -> 2,730 tokens)", or "(2,100 tokens)" where both values are equal."""
     if a == b:
         return f"({with_unit(b, unit)})"
     return f"({with_unit(a, unit).removesuffix(unit).rstrip()} -> {with_unit(b, unit)})"
@@ -38,7 +38,7 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def moved(a: float, b: float, unit: str) -> str:
-    """Return "rose from 48.0 % to 62.0 %" of figures, or "stayed at" where both look the same."""
+    """Return "rose from 48.0 % to 62.0 %", or "stayed at ..." where both values look the same."""
     before, now = with_unit(a, unit), with_unit(b, unit)
     if before == now:
         return f"stayed at {now}"
@@ -46,7 +46,7 @@ def moved(a: float, b: float, unit: str) -> str:
 
 
 def _count(value: float) -> str:
-    """Return a count: to the last digit below a million, then three digits, as in "13.6 M"."""
+    """Return a count in full below a million, otherwise with three digits, as in "13.6 M"."""
     for letter, size in (("G", 1e9), ("M", 1e6)):
         if value >= 0.9995 * size:
             return f"{value / size:.3g} {letter}"
@@ -54,5 +54,5 @@ def _count(value: float) -> str:
 
 
 def _figure(value: float) -> str:
-    """Return three digits."""
+    """Return a value with three significant digits."""
     return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
