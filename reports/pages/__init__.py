@@ -25,6 +25,7 @@ def report_of(folder: Path) -> Report:
     """Return the report of the results stored in a folder.
 
     A folder without a data file that `KEPT` lists is read as the results of a study.
+
     Raises
     ------
     UsageError
