@@ -156,7 +156,7 @@ def _later(requests: float) -> str:
 
 
 def wrong(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
-    """Say what an outdated plan costs, which choice is worst, and the theorem's bound on it."""
+    """Say what an outdated plan costs, which choice is worst, and what bound theory gives."""
     best = best_of(study, findings)
     worst = min((findings[p] for p in study.placers), key=lambda each: each.saved_share.value)
     kept = next((findings[p] for p in study.placers if kind(p) == "static"), best)
