@@ -1,7 +1,7 @@
 """Charts of where policies store states in prompts.
 
 One chart shows the kinds of position. The others show distances from the start, the end and the
-branch of the prompt: a small histogram per policy with one bar per octave (doubling of distance),
+last branch point of the prompt: a small histogram per policy, one bar per doubling of distance,
 as high as its share of the policy's states.
 """
 

@@ -93,7 +93,7 @@ def interval(low: int | None, high: int | None) -> str:
 
 
 def cautions(answer: Answer) -> list[str]:
-    """Return sentences on trials in which more memory did not help."""
+    """Return what limits the answer: the range tried, or trials in which more memory was worse."""
     sentences, above, capacity = [], answer.missed_above_bytes, answer.capacity_bytes
     if capacity is not None and capacity == min(trial.capacity_bytes for trial in answer.trials):
         states = "one state" if answer.pools is None else "what is kept for states"
@@ -154,7 +154,7 @@ def _pools_texts(answer: Answer) -> list[str]:
 
 
 def _knee_texts(answer: Answer) -> list[str]:
-    """Return the capacity above which more memory no longer pays; nothing without prices."""
+    """Return the cheapest capacity tried and its cost per token; nothing without prices."""
     knee, ends = answer.knee, []
     if knee is None:
         return []

@@ -40,9 +40,10 @@ def survival(inspection: Inspection) -> str:
 
 
 def concentration(inspection: Inspection) -> str:
-    """Say whether overlaps end at similar distances from the start or from the end of prompts.
+    """Say from which point of the prompt the ends of overlaps are most concentrated.
 
-    Also say what one checkpoint at the best of these distances saves.
+    The points are the start, the end and the last branch point. Also say where one checkpoint per
+    prompt saves most.
     """
     law = inspection.coordinates.all
     assert law is not None
