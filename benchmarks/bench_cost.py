@@ -1,7 +1,6 @@
 """Speed of the cost model: `python -m pytest benchmarks/bench_cost.py`.
 
-Both functions are called once for each request, in a loop that should handle 100,000 requests a
-second.
+The simulator calls both functions once per request, and should handle 100,000 requests a second.
 """
 
 from __future__ import annotations

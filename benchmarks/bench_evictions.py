@@ -1,9 +1,9 @@
-"""Cost of policies in the prefix cache: `python -m pytest benchmarks/bench_evictions.py`.
+"""Speed of policies in the prefix cache: `python -m pytest benchmarks/bench_evictions.py`.
 
-A round replays 2,000 requests to a skewed mix of documents, through a cache of a tenth of their
-size. A millisecond a round is half a microsecond a request. Compare each eviction policy with
-`lru`, and each admission policy with `always`. `test_marconi_scores` times a single decision of a
-policy that scores all candidates.
+A round replays 2,000 requests for a skewed mix of documents through a cache of a tenth of their
+total size, so a millisecond per round is half a microsecond per request. Compare each eviction
+policy with `lru`, and each admission policy with `always`. `test_marconi_scores` times a single
+decision of a policy that scores all candidates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Growth of time and memory with the input: three sizes each, summarised by an exponent."""
+"""Growth of time and memory with the size of the input, as the exponent fitted to three sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROFILE = open_profile("qwen3.5-9b-h200")
 
 
 def trace_of(parents, lengths, arrival_seconds, leaf=None) -> Trace:
-    """Return a trace with a request at every node below the root, or at those of `leaf`."""
+    """Return a trace with a request for every node below the root, or for those in `leaf`."""
     parents, lengths = np.array(parents, np.int32), np.array(lengths, np.int64)
     stop = np.zeros(len(parents) + 1, np.int64)
     for node, (parent, length) in enumerate(zip(parents.tolist(), lengths.tolist(), strict=True)):
@@ -55,7 +55,7 @@ def instant(requests: int) -> Trace:
 
 
 def forks(requests: int) -> Trace:
-    """Return a trace with one long document, which each later prompt leaves closer to its start."""
+    """Return a trace of one long document and prompts that diverge from it ever earlier."""
     trunk = list(range(requests))
     leaves = [requests - 1 - number for number in range(requests - 1)]
     leaf = [requests, *range(requests + 1, 2 * requests)]
@@ -64,12 +64,12 @@ def forks(requests: int) -> Trace:
 
 
 def states(count: int) -> Trace:
-    """Return a trace of three documents in turn, six times each, with `count` states in a span."""
+    """Return a trace that cycles six times through three documents of `count` states each."""
     return trace_of([0] * 3, [BLOCK * count] * 3, np.arange(18) * 60.0, [1, 2, 3] * 6)
 
 
 def scenario(placer: str, capacity_bytes: int | None, eviction: str = "lru") -> Scenario:
-    """Return a scenario on the queue server."""
+    """Return a scenario with the queue server."""
     return Scenario(
         PROFILE,
         lambda: create("placer", placer),
@@ -80,20 +80,20 @@ def scenario(placer: str, capacity_bytes: int | None, eviction: str = "lru") -> 
 
 
 def crowded(count: int, eviction: str) -> Scenario:
-    """Return a scenario whose cache holds one and a half of the documents of `states`."""
+    """Return a scenario whose cache fits one and a half of the documents of `states(count)`."""
     document_bytes = count * (PROFILE.state_bytes + BLOCK * PROFILE.kv_bytes_per_token)
     return scenario(f"block:size={BLOCK}", 3 * document_bytes // 2, eviction)
 
 
 def exponent(sizes: list[int], amounts: list[float]) -> float:
-    """Return the slope of log amounts over log sizes."""
+    """Return the fitted slope of log amounts over log sizes."""
     return round(float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0]), 2)
 
 
 def measure(
     benchmark, sizes: list[int], make: Callable[[int], Trace], plan: Callable[[int], Scenario]
 ) -> None:
-    """Print the exponents of time, up to the largest size, and of memory, up to a third of it."""
+    """Record and print the exponents of time and memory; large sizes measure memory at a third."""
     seconds, peaks = [], []
 
     def timed(trace: Trace, size: int) -> None:

@@ -63,7 +63,7 @@ def test_import_of_lines_with_ids(benchmark, name, tmp_path):
 
 
 def _line(name: str, number: int) -> dict[str, Any]:
-    """Return a request of 16 blocks, of which half are shared with a hundredth of the others."""
+    """Return a line with a request of 16 blocks, half shared with 1 % of the other requests."""
     ids = [number % 100 * 8 + at for at in range(8)] + [10**6 + 8 * number + at for at in range(8)]
     lengths = {"input_length": 256, "output_length": 9}
     if name == "mooncake":

@@ -1,4 +1,6 @@
-"""Speed of flat object mode: `python -m pytest benchmarks/bench_objects.py`.
+"""Speed of eviction policies on flat object streams, without prefixes.
+
+Run it by `python -m pytest benchmarks/bench_objects.py`.
 
 A round replays 200,000 requests, so 0.2 s is a million requests a second. `test_plain_ordered_dict`
 is the baseline: an LRU cache of objects of equal size, without any policy object.

@@ -1,4 +1,4 @@
-"""Speed of placement: `pytest benchmarks/bench_placement.py`."""
+"""Speed of checkpoint placement: `python -m pytest benchmarks/bench_placement.py`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_static_placer(benchmark: BenchmarkFixture, spec: str) -> None:
 
 @pytest.mark.parametrize("spec", LEARNED)
 def test_learned_placer_per_request(benchmark: BenchmarkFixture, spec: str) -> None:
-    """Observe and place once for each request, with a new plan every ten requests."""
+    """Time one observation and one placement per request, with a new plan every ten requests."""
     placer = create("placer", spec)
     rng = np.random.default_rng(0)
     depths = (rng.pareto(1.0, 1_000) * 2_000).astype(int).tolist()
@@ -108,7 +108,7 @@ def conversations() -> Trace:
 
 @pytest.mark.parametrize("budget", [10, 100, 1_000])
 def test_solve_tree(benchmark: BenchmarkFixture, conversations: Trace, budget: int) -> None:
-    """Build the overlap distribution of the whole tree and solve it."""
+    """Time building the overlap distribution of the whole prefix tree and solving for a plan."""
     grid = Grid(conversations.granularity, 1)
     benchmark(lambda: solve_tree(law_of_trace(conversations, grid), budget))
 

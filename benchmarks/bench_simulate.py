@@ -1,4 +1,4 @@
-"""Requests simulated per second, including SimPy's clock and the final checks."""
+"""Speed of simulation in requests per second, with SimPy's clock and the final checks."""
 
 from __future__ import annotations
 

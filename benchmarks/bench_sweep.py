@@ -1,7 +1,7 @@
-"""Speed of sweeps: cells a minute, scaling to two workers, and the page of a thousand cells.
+"""Speed of sweeps: cells per minute, scaling to two workers, and the page of 1,000 cells.
 
-`SWEEP_CELLS=1000 make bench` runs the whole study; by default a sample of it is run, and
-`minutes_for_1000` extrapolates to a thousand cells.
+A cell is one simulation of a study. `SWEEP_CELLS=1000 make bench` runs the whole study; by default
+a sample is run, and `minutes_for_1000` extrapolates to 1,000 cells.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def tasks(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> list[
 
 
 def swept(tasks: list[CellTask], jobs: int, folder: Path) -> float:
-    """Return the seconds to simulate these cells and write them to the journal."""
+    """Return the seconds it takes to simulate the tasks and write their cells to the journal."""
     began = time.perf_counter()
     with Journal(folder, "benchmark") as journal:
         for outcome in run_tasks(simulate_cell, tasks, jobs):

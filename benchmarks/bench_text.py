@@ -13,7 +13,7 @@ from workloads.text import tokenizer_for
 
 
 def test_a_hundred_thousand_prompts_about_a_thousand_documents(benchmark):
-    """Intern prompts of 10,000 tokens each, 10**9 in all, of which 2 % are distinct."""
+    """Time interning of 10**9 prompt tokens, 10,000 per prompt, of which 2 % are distinct."""
     draw = np.random.default_rng(0)
     documents = draw.integers(0, 248_044, (1000, 9900), dtype=np.int32)
     questions = draw.integers(0, 248_044, (1000, 100), dtype=np.int32)
@@ -29,7 +29,7 @@ def test_a_hundred_thousand_prompts_about_a_thousand_documents(benchmark):
 
 
 def words(draw, count):
-    """Return a text of random words with the lengths of English ones."""
+    """Return a text of random words with about the lengths of English words."""
     lengths = draw.integers(2, 9, count)
     return " ".join("".join(chr(97 + c) for c in draw.integers(0, 26, n)) for n in lengths)
 

@@ -1,4 +1,4 @@
-"""Charts: what pages draw, and how they become images."""
+"""Charts of the pages, and their export as images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Of every policy at the focus: its difference from the baseline, and where its tokens went."""
+"""Bar charts at the focus: differences from the baseline, and fates of the prompt tokens.
+
+The focus is the capacity that the answer is about. A fate is what became of a prompt token: saved,
+or lost for one reason.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ MOST_MARKED = 2
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a prompt token: a short name and what it means."""
+    """What became of a prompt token (saved, or lost for one reason): its name and meaning."""
 
     key: str
     name: str
@@ -34,12 +38,15 @@ class Fate:
 
     @property
     def column(self) -> str:
-        """The column of a cell that counts the tokens; of its blocks, behind "block_"."""
+        """The column of a cell that counts the tokens with this fate.
+
+        The counts by block of requests are in the column of this name with the prefix "block_".
+        """
         return "saved_tokens" if self.key == "saved" else f"lost_{self.key}_tokens"
 
     @property
     def colour(self) -> str:
-        """The colour in all charts."""
+        """The colour of this fate in all charts."""
         return FATES.get(self.key, GREY)
 
 
@@ -61,13 +68,13 @@ FATES_IN_ORDER = tuple(
 
 
 def split_pools(points: Iterable[Point]) -> bool:
-    """Whether the pools of a cell are split."""
+    """Return whether KV and states have separate pools in any of the points."""
     rows = (row for point in points for row in point.rows[:1])
     return any(row.get("pool_states_peak_bytes") is not None for row in rows)
 
 
 def fates_of(points: Iterable[Point]) -> list[Fate]:
-    """Return all fates; where pools are split, what was evicted names the pool that it was in."""
+    """Return all fates of prompt tokens; where pools are split, evictions name their pool."""
     pools = LOSS_POOLS if split_pools(points) else {}
     return [
         replace(fate, name=f"{fate.name} (pool {pools[fate.key]})") if fate.key in pools else fate
@@ -76,16 +83,17 @@ def fates_of(points: Iterable[Point]) -> list[Fate]:
 
 
 def occurring(points: Sequence[Point]) -> list[Fate]:
-    """Return what became of the prompt tokens of some points: only what some tokens met."""
+    """Return the fates that at least one prompt token of the points has."""
     return [fate for fate in fates_of(points) if any(p.total(fate.column) for p in points)]
 
 
 def differences(
     world: WorldPoints, metric: Literal["token_hit_rate", "ttft_seconds"]
 ) -> alt.LayerChart | None:
-    """Draw paired differences from the baseline at the focus, with intervals.
+    """Draw paired differences from the baseline, with intervals, at the focus.
 
-    Grey is what is neither better nor worse. Of many, those that lead.
+    The focus is the capacity that the answer is about. Differences that are neither better nor
+    worse are grey. Of many points, only those that `leading` returns are drawn.
     """
     pairs = leading(differences_at_focus(world, metric))
     if not pairs:
@@ -107,7 +115,10 @@ def differences(
 
 
 def losses(world: WorldPoints) -> alt.LayerChart | None:
-    """Draw what became of the prompt tokens at the focus, as shares, in the chain's order."""
+    """Draw the shares of prompt tokens that were saved or lost, by reason.
+
+    Each policy has a bar, at the focus: the capacity that the answer is about.
+    """
     points = [point for point in world.at(world.focus) if point.total("prompt_tokens")]
     if not points:
         return None
@@ -119,7 +130,7 @@ def losses(world: WorldPoints) -> alt.LayerChart | None:
 
 
 def explained(estimate: Estimate, size: float, unit: str) -> str:
-    """Return a difference with its interval, if any: "+12.3 points [11.0, 13.4]"."""
+    """Return a difference as text, with its interval if any: "+12.3 points [11.0, 13.4]"."""
     ends = [end / size for end in (estimate.low, estimate.high) if end is not None]
     digits = 1 if max(map(abs, [estimate.value / size, *ends])) >= 1 else 2
     value = f"{estimate.value / size:+.{digits}f} {unit}"
@@ -128,12 +139,15 @@ def explained(estimate: Estimate, size: float, unit: str) -> str:
 
 
 def verdict_word(estimate: Estimate) -> str:
-    """Return " better", " tied" and so on; nothing where there is no interval."""
+    """Return " better", " tied" and so on; an empty text where there is no interval."""
     return "" if estimate.verdict == "unknown" else f" {estimate.verdict}"
 
 
 def leading(pairs: Sequence[tuple[Point, Estimate]]) -> list[tuple[Point, Estimate]]:
-    """Return the first so many, few of which are bounds or look ahead: no one can run those."""
+    """Return the first `MOST_DIFFERENCES` pairs, at most `MOST_MARKED` of which are marked.
+
+    Bounds and policies that look ahead are marked: they cannot be deployed.
+    """
     if len(pairs) <= MOST_DIFFERENCES:
         return list(pairs)
     marked = [pair for pair in pairs if pair[0].series.marks][:MOST_MARKED]
@@ -143,7 +157,7 @@ def leading(pairs: Sequence[tuple[Point, Estimate]]) -> list[tuple[Point, Estima
 
 
 def differences_at_focus(world: WorldPoints, metric: str) -> list[tuple[Point, Estimate]]:
-    """Return the points that have a difference, the best first."""
+    """Return points at the focus capacity with their differences from the baseline, best first."""
     name = "ttft_difference" if metric == "ttft_seconds" else "token_hit_rate_difference"
     points = [(point, getattr(point, name)) for point in world.at(world.focus)]
     pairs = [(point, estimate) for point, estimate in points if estimate is not None]
@@ -152,7 +166,7 @@ def differences_at_focus(world: WorldPoints, metric: str) -> list[tuple[Point, E
 
 
 def _unit(metric: str, values: Sequence[float]) -> tuple[str, float, str]:
-    """Return the unit of a difference, its size and the title of the axis."""
+    """Return the unit of a difference, the size of the unit and the title of the axis."""
     if metric == "token_hit_rate":
         return "pt", 0.01, "Percentage points; more is better"
     name, size = second_unit(values)

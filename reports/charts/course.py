@@ -1,4 +1,4 @@
-"""How it went over time: the token hit rate of every policy; losses and bytes held of one."""
+"""Charts over time: the token hit rate of every policy; losses and bytes held of one policy."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ COLUMNS = {"KV": "block_kv_bytes", "checkpoints": "block_checkpoint_bytes"}
 
 
 def rate_over_time(world: WorldPoints) -> alt.LayerChart | None:
-    """Draw the token hit rate of each block at the focus, a line a policy.
+    """Draw the token hit rate of each block of requests, one line per policy.
 
-    Only the policy in the light, or the best, has marks to point at: marks for all would be most of
-    what a browser has to draw.
+    The capacity is the focus: the one that the answer is about. Only the policy selected on the
+    page, or else the best, has marks to point at, since marks for all would slow the browser.
     """
     courses = [(p, row) for p in world.at(world.focus) if (row := blocks_of(p, _RATE))]
     if not courses:
@@ -63,9 +63,10 @@ def rate_over_time(world: WorldPoints) -> alt.LayerChart | None:
 
 
 def losses_over_time(points: Sequence[Point], *, warmed: bool = False) -> alt.LayerChart | None:
-    """Draw what became of the prompt tokens of each block; None where that was not stored.
+    """Draw the shares of prompt tokens that were saved or lost in each block of requests.
 
-    The first of `points` is drawn until a page lights up another. A warm-up that was cut is shaded.
+    The first of `points` is drawn until another is selected on the page. With `warmed`, the
+    warm-up, which is not counted, is shaded. None where blocks were not stored.
     """
     fates = fates_of(points)
     courses = _courses(points, ["block_prompt_tokens", *map(_column, fates)])
@@ -91,11 +92,11 @@ def occupancy(
     Parameters
     ----------
     points
-        The first is drawn until a page lights up another.
+        The first is drawn until another is selected on the page.
     most_bytes
-        The top of the axis: two charts compare only where it is the same.
+        The top of the axis; two charts can be compared only if it is the same in both.
     warmed
-        Whether a warm-up was cut, which is shaded.
+        Whether there is a warm-up, which is not counted; it is shaded.
     """
     held = _courses(points, [*COLUMNS.values()])
     if not held:
@@ -113,12 +114,12 @@ def occupancy(
 
 
 def kinds_held(points: Sequence[Point]) -> list[str]:
-    """Return which kinds of bytes any of the points held at the end of a block."""
+    """Return which kinds of bytes (KV, checkpoints) any point held at the end of a block."""
     return [kind for kind, column in COLUMNS.items() if any(any(r[column]) for r in _held(points))]
 
 
 def most_held(points: Sequence[Point]) -> float:
-    """Return the most bytes that any of the points held, at the end of a block."""
+    """Return the most bytes that any of the points held at the end of a block."""
     blocks = [zip(*(row[name] for name in COLUMNS.values()), strict=True) for row in _held(points)]
     return float(max((sum(held) for each in blocks for held in each), default=0))
 
@@ -128,7 +129,7 @@ def _held(points: Sequence[Point]) -> list[Row]:
 
 
 def _courses(points: Sequence[Point], columns: Sequence[str]) -> dict[str, Row]:
-    """Return the blocks of those points that have them; of none where the first has not."""
+    """Return series name -> blocks; nothing where the first point has no blocks."""
     courses = {p.series.name: row for p in points if (row := blocks_of(p, columns))}
     return courses if points[0].series.name in courses else {}
 
@@ -142,6 +143,6 @@ def _column(fate: Fate) -> str:
 
 
 def _shares(row: Row, block: int, fates: Sequence[Fate]) -> dict[str, float]:
-    """Return the shares of a block's prompt tokens; none where it has no tokens."""
+    """Return fate -> its share of a block's prompt tokens; nothing for a block without tokens."""
     whole = row["block_prompt_tokens"][block]
     return {fate.name: row[_column(fate)][block] / whole for fate in fates} if whole else {}

@@ -1,4 +1,4 @@
-"""Plain curves: a line for each named series over an axis that may be logarithmic."""
+"""Line charts: a line for each named series, on axes that may be logarithmic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reports.charts.theme import along, layered, painted, rule, tips, up
 from reports.palette import BLUE, GREY
 
 Curve = tuple[Sequence[float], Sequence[float]]
-_STROKES: dict[str, Any] = {  # of a legend whose lines differ in dashes
+_STROKES: dict[str, Any] = {  # for a legend whose lines differ in dashes
     "symbolType": "stroke",
     "symbolSize": 500,
     "symbolStrokeWidth": 2,
@@ -24,9 +24,9 @@ _STROKES: dict[str, Any] = {  # of a legend whose lines differ in dashes
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis: its title, how values are written (d3), whether it is logarithmic, its ends.
+    """An axis: its title, its d3 number format, whether it is logarithmic, its ends.
 
-    `over_time` is for a horizontal axis of which a page may show a part, the same in all charts.
+    `over_time` marks a horizontal axis that shows the time range selected on the page.
     """
 
     title: str
@@ -54,11 +54,11 @@ def curves(
     below: Sequence[alt.Chart] = (),
     dashes: Mapping[str, Sequence[int]] | None = None,
 ) -> alt.LayerChart:
-    """Draw a line for each of `series` (name -> x and y), over the charts of `below`.
+    """Draw a line for each of `series` (name -> x and y), on top of the charts in `below`.
 
-    With `dashes` (name -> stroke and gap in pixels) lines of one colour are told apart. A legend
-    lists what is drawn only. Texts among those stand above the lines, which would cross them out.
-    Points without a finite place on a logarithmic axis, at 0 or less, are left out.
+    `dashes` (name -> stroke and gap in pixels) distinguish lines of one colour. The legend lists
+    only series that are drawn. Texts in `below` are drawn above the lines, to stay readable.
+    Points at 0 or less on a logarithmic axis are left out.
     """
     rows = [
         (name, float(at), float(height))
@@ -90,12 +90,12 @@ def curves(
 
 
 def curve(name: str, points: Curve, x: Axis, y: Axis, **how: Any) -> alt.LayerChart:
-    """Draw a single line; `how` is as in `curves`."""
+    """Draw a single line; `how` has further arguments of `curves`."""
     return curves({name: points}, {name: BLUE}, x, y, **how)
 
 
 def level(value: float, name: str) -> list[alt.Chart]:
-    """Return a dashed line at a height, with its name above its left end."""
+    """Return a dashed horizontal line at `value`, with its name above the left end."""
     return rule(value, "y", name)
 
 
@@ -114,7 +114,7 @@ def _channels(x: Axis, y: Axis, heights: Sequence[float]) -> tuple[alt.X, alt.Y]
 
 
 def _log_ticks(values: Sequence[float]) -> list[float]:
-    """Return powers of ten, and between few of them also 2 and 5: a logarithmic grid is dense."""
+    """Return powers of ten as ticks, and their multiples by 2 and 5 where the powers are few."""
     least, most = log10(min(values, default=1.0)), log10(max(values, default=1.0))
     low, high = floor(least), ceil(most)
     steps = (1, 2, 5) if most - least < 2.5 else (1,)

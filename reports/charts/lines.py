@@ -1,4 +1,4 @@
-"""Charts with a line for each series: Pareto charts and the capacity curve."""
+"""Pareto charts and the capacity curve, with a line for each series (policy)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ Height = Literal["token_hit_rate", "ttft_seconds"]
 def pareto(world: WorldPoints, height: Height) -> alt.LayerChart | None:
     """Draw token hit rate or mean TTFT against realised bytes; None where no cell has both.
 
-    Realised bytes are the mean over time of what the cache held, not its capacity. It is as tall
-    as the differences, which stand beside it.
+    Realised bytes are the mean over time of the bytes in the cache, not its capacity. The chart is
+    as tall as the chart of differences, which is beside it.
     """
     rows = [row for point in _in_order(world) if (row := _row(world, point, height))]
     if not rows:
@@ -59,7 +59,7 @@ def pareto(world: WorldPoints, height: Height) -> alt.LayerChart | None:
 
 
 def capacity_curve(world: WorldPoints) -> alt.LayerChart | None:
-    """Draw token hit rate against capacity; None where there is one capacity only."""
+    """Draw token hit rate against capacity; None where there is only one capacity."""
     rows = [
         row for point in _in_order(world) if (row := _row(world, point, "token_hit_rate", False))
     ]
@@ -75,7 +75,7 @@ def capacity_curve(world: WorldPoints) -> alt.LayerChart | None:
 
 
 def _ideal_line(world: WorldPoints) -> list[alt.Chart]:
-    """Return a rule at what an unbounded cache with a state everywhere would save."""
+    """Return a rule at the hit rate of an unbounded cache with a state at every position."""
     ideal = _ideal(world)
     if ideal is None:
         return []
@@ -90,9 +90,9 @@ def _ideal_line(world: WorldPoints) -> list[alt.Chart]:
 
 
 def _bound_line(world: WorldPoints, x: alt.X) -> list[alt.Chart]:
-    """Return a dotted line at what no policy can exceed, where that is known of each capacity.
+    """Return a dotted line at the upper bound for all policies, where each capacity has one.
 
-    Its name stands below it, since that of the ideal, which is never lower, stands above its rule.
+    Its name is below the line, since the ideal is never lower and has its name above its line.
     """
     points = [max(world.at(c), key=lambda p: len(p.rows)) for c in world.capacities]
     rows = [
@@ -167,7 +167,7 @@ def _lines(frame: Any, world: WorldPoints, x: alt.X, y: alt.Y) -> alt.LayerChart
 
 
 def _ideal(world: WorldPoints) -> float | None:
-    """Return the token hit rate of an unbounded cache with a state everywhere, where known."""
+    """Return the hit rate of an unbounded cache with a state at every position, where known."""
     for point in world.points.values():
         tokens = point.total("ideal_saved_tokens")
         if tokens and all(row.get("ideal_saved_tokens") is not None for row in point.rows):

@@ -1,4 +1,4 @@
-"""Checks that a chart says what it seems to: Vega draws a misspelt field as nothing, silently."""
+"""Checks of chart specifications for errors that Vega ignores, such as misspelt fields."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ MOST_ROWS = 5000
 
 
 def checked(chart: alt.TopLevelMixin, *, schema: bool = True) -> dict[str, Any]:
-    """Return the specification of a chart (Vega-Lite, JSON-ready).
+    """Return the checked specification of a chart (Vega-Lite, JSON-ready).
 
     Parameters
     ----------
     chart
-        Of altair.
+        An altair chart.
     schema
-        Whether to hold it against the schema of Vega-Lite, which takes far longer than all the
-        rest and tells no more of a second chart that the same code made.
+        Whether to validate against the schema of Vega-Lite. This takes most of the time, and one
+        chart is enough of those that the same code draws.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def checked(chart: alt.TopLevelMixin, *, schema: bool = True) -> dict[str, Any]:
 
 
 def _parts(node: object) -> Iterator[tuple[str, Any]]:
-    """Yield every key with its value, however deep, without what data hold."""
+    """Yield every key with its value at any depth, except inside data sets."""
     if isinstance(node, list):
         for item in node:
             yield from _parts(item)

@@ -1,4 +1,4 @@
-"""What charts over time share: blocks of requests, the range that a page sets, whom they follow."""
+"""Shared parts of charts over time: blocks of requests, and the range and series selected."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _ARRIVALS = "block_arrival_seconds"
 
 @dataclass(frozen=True, slots=True)
 class TimeAxis:
-    """The horizontal axis of blocks: arrival times in a unit, or their numbers without any.
+    """The horizontal axis of blocks of requests: arrival times, or block numbers without a unit.
 
-    `warmup` is how long the requests before the first block took, which are not counted.
+    `warmup` is the duration of the warm-up before the first block, which is not counted.
     """
 
     title: str
@@ -36,7 +36,7 @@ class TimeAxis:
 
     @classmethod
     def of(cls, row: Row, *, warmed: bool) -> TimeAxis:
-        """Return the axis that suits the blocks of a cell, before which a warm-up may be cut."""
+        """Return the axis for the blocks of a cell; `warmed` if a warm-up precedes them."""
         span = float(row[_ARRIVALS][-1]) - float(row[_ARRIVALS][0])
         if span <= 0:
             return cls("Block of consecutive requests", "blocks", None)
@@ -45,7 +45,7 @@ class TimeAxis:
         return cls(f"Simulated time ({unit})", unit, size, warmup)
 
     def times(self, row: Row) -> list[float]:
-        """Return the place of each block: where its first request arrives."""
+        """Return the position of each block on the axis: when its first request arrives."""
         if self.unit_seconds is None:
             return [float(block) for block in range(len(row[_ARRIVALS]))]
         return [float(arrival) / self.unit_seconds for arrival in row[_ARRIVALS]]
@@ -57,7 +57,7 @@ class TimeAxis:
         return alt.X(f"{field}:Q", title=self.title, scale=tight, axis=ticks)
 
     def shade(self) -> list[alt.Chart]:
-        """Return a grey band over the warm-up, with its name; nothing where none was cut."""
+        """Return a grey band with a label over the warm-up; nothing without a warm-up."""
         if not self.warmup:
             return []
         ends = {"start": [0.0], "end": [self.warmup], "middle": [self.warmup / 2]}
@@ -71,7 +71,7 @@ class TimeAxis:
 
 
 def blocks_of(point: Point, columns: Sequence[str]) -> Row | None:
-    """Return the first replication where it has at least two blocks with all of the columns."""
+    """Return the first replication; None unless it has two or more blocks and all columns."""
     row = point.rows[0] if point.rows else None
     if row is None:
         return None
@@ -81,14 +81,15 @@ def blocks_of(point: Point, columns: Sequence[str]) -> Row | None:
 
 
 def span() -> alt.VariableParameter:
-    """Return the parameter that holds the two ends of the time that is shown; null for all."""
+    """Return the Vega parameter with the two ends of the time shown; null shows all."""
     return alt.VariableParameter(name=SPAN, value=None)
 
 
 def params(names: Sequence[str]) -> list[alt.VariableParameter]:
-    """Return what a page sets in a chart over time: the policy in the light, and the range.
+    """Return the Vega parameters of a chart over time.
 
-    A third one follows the light: the series in it, or the first of `names` where it is on none.
+    The page sets the first two: the selected series and the time range. The third is computed:
+    the selected series if it is in `names`, else the first of `names`.
     """
     known = f"indexof({json.dumps(list(names))}, {LIT}) >= 0"
     followed = f"{known} ? {LIT} : {json.dumps(names[0])}"
@@ -96,7 +97,7 @@ def params(names: Sequence[str]) -> list[alt.VariableParameter]:
 
 
 def follow(chart: alt.Chart) -> alt.Chart:
-    """Return the chart with the rows of the series that is followed."""
+    """Return the chart with only the rows of the series to draw (see `params`)."""
     filtered: alt.Chart = chart.transform_filter(f"datum.series == {FOLLOWED}")
     return filtered
 
@@ -104,7 +105,7 @@ def follow(chart: alt.Chart) -> alt.Chart:
 def over_time(
     layers: Sequence[alt.Chart], params: Sequence[alt.VariableParameter]
 ) -> alt.LayerChart:
-    """Return the layers as one chart, lower than others since there are several."""
+    """Return the layers as one chart, three quarters as tall as other charts."""
     return layered(*layers, height=HEIGHT * 3 // 4, params=list(params))
 
 
@@ -117,22 +118,23 @@ def areas_over_time(
     shown: tuple[str, str, str],
     **legend: Any,
 ) -> alt.LayerChart:
-    """Draw what a whole consists of in each block, one part above the other.
+    """Draw stacked areas: the parts of a whole in each block of requests.
 
     Parameters
     ----------
     courses
-        Series -> its blocks; the first is drawn until a page lights up another.
+        Series -> its blocks; the first is drawn until another is selected on the page.
     clock
-        Of the first; a warm-up that was cut is shaded.
+        The horizontal axis of the first series; a warm-up is shaded.
     parts
-        The parts of a block, given a course and its number; none for a block without anything.
+        Function of a series' blocks and a block number that returns part -> size; nothing for an
+        empty block.
     colours
-        Part -> its colour, from the lowest up; a part that never occurs is left out.
+        Part -> its colour, from the bottom up; a part that never occurs is left out.
     y
-        The axis of the field `size`.
+        The vertical axis, of the field `size`.
     shown
-        What a pointer is told of: titles of the part and of its size, and the format of the size.
+        The tooltip: titles of the part and of its size, and the number format of the size.
     legend
         Further properties of the legend.
     """
@@ -161,5 +163,5 @@ def areas_over_time(
 
 
 def rounded(values: Mapping[str, float]) -> dict[str, Any]:
-    """Return the values with four digits, more than the height of a chart can show."""
+    """Return the values rounded to four digits, which is finer than a chart can show."""
     return {name: float(f"{value:.4g}") for name, value in values.items()}

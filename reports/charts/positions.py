@@ -1,7 +1,8 @@
-"""Charts of where states lie: what is there, how far from the start, the end, the branch.
+"""Charts of where policies store states in prompts.
 
-Of each point of the prompt there is a chart with a small histogram a policy: a bar an octave, as
-high as its share of the policy's states.
+One chart shows the kinds of position. The others show distances from the start, the end and the
+last branch point of the prompt: a small histogram per policy, one bar per doubling of distance,
+as high as its share of the policy's states.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ POINTS = {
 MOST_ROWS = 12
 MOST_LABELS = 6
 MOST_TICKS = 6
-THICK = 24  # pixels of the highest bar
+THICK = 24  # height in pixels of the highest bar
 
 
 def kinds_stored(world: WorldPoints) -> alt.LayerChart | None:
-    """Draw at what points of the prompt each policy stores states, as shares of them."""
+    """Draw the shares of each policy's states by the kind of position where they are stored."""
     points = storing(world)[:MOST_ROWS]
     if not points:
         return None
@@ -63,7 +64,7 @@ def kinds_stored(world: WorldPoints) -> alt.LayerChart | None:
 
 
 def distances(world: WorldPoints, point: str, most: int = MOST_ROWS) -> alt.LayerChart | None:
-    """Draw how far from a point of the prompt each policy stores states; of many, the first."""
+    """Draw how far from a point of the prompt the first `most` policies store states."""
     points = [each for each in storing(world) if _states(each)][: min(most, MOST_ROWS)]
     rows = [
         row
@@ -79,7 +80,10 @@ def distances(world: WorldPoints, point: str, most: int = MOST_ROWS) -> alt.Laye
 
 
 def distances_by_label(world: WorldPoints, points: Sequence[Point]) -> alt.LayerChart | None:
-    """Draw the distances from the branch of each label, of the first point or of that in light."""
+    """Draw the distances of states from the branch, for each label of the requests.
+
+    The first of `points` is drawn until another is selected on the page.
+    """
     all_rows = [
         row
         | {"series": point.series.name, "label": label, "told": note}
@@ -98,13 +102,16 @@ def distances_by_label(world: WorldPoints, points: Sequence[Point]) -> alt.Layer
 
 
 def storing(world: WorldPoints) -> list[Point]:
-    """Return the points at the focus whose cells tell positions, those that store states first."""
+    """Return the points whose cells have positions of states, those that store any first.
+
+    The points are at the focus: the capacity that the answer is about.
+    """
     points = [p for p in world.at(world.focus) if p.rows and all(_tells(row) for row in p.rows)]
     return sorted(points, key=lambda point: not _states(point))
 
 
 def stored_kinds(points: Sequence[Point]) -> list[str]:
-    """Return the kinds of which any of the points has stored a state."""
+    """Return the kinds of position at which any of the points has stored a state."""
     return [
         name
         for kind, name in KIND_NAMES.items()
@@ -143,13 +150,16 @@ def _kind_rows(index: int, point: Point) -> Iterator[dict[str, Any]]:
 
 
 def _summed(point: Point, column: str) -> list[int]:
-    """Return the bins of a point, over its replications."""
+    """Return the histogram in a column, summed over the replications of a point."""
     lists = [row.get(column) or [] for row in point.rows]
     return [sum(values) for values in zip(*lists, strict=True)] if all(lists) else []
 
 
 def _labels(point: Point) -> Iterator[tuple[str, str, list[int]]]:
-    """Yield label, what is told of it, and its distances from the branch, first replication."""
+    """Yield each label, its description and its distances from the branch.
+
+    All are of the first replication.
+    """
     row = point.rows[0] if point.rows else {}
     names, flat = row.get(LABELS) or [], row.get("bins_labels_from_branch") or []
     size = 2 * OCTAVES + 1
@@ -176,7 +186,7 @@ def _bars(point: str, counted: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 
 def _where(point: str, number: int) -> str:
-    """Return an octave in words: "512 to 1,023 tokens before"."""
+    """Return an octave of distances in words: "512 to 1,023 tokens before"."""
     least, greatest = ends(abs(number))
     if number == 0:
         return "at it"
@@ -191,7 +201,7 @@ def _drawn(
     of: str,
     **look: Any,
 ) -> list[alt.Chart]:
-    """Return the bars, each as thick as its share, a line at the point itself, and the names."""
+    """Return the bars, as high as their shares, a line at distance 0, and the names of rows."""
     across = OctaveAxis.of(rows)
     base = chart(pl.DataFrame([across.placed(row) for row in rows])).encode(y=bands())
     bars = base.mark_bar(orient="horizontal", yOffset=ON_LINE).encode(
@@ -208,16 +218,17 @@ def _drawn(
 
 @dataclass(frozen=True, slots=True)
 class OctaveAxis:
-    """The horizontal axis of octaves, without those next to the point that no state can lie in.
+    """The horizontal axis of octaves of distance from a point of the prompt.
 
-    On a grid of 64 tokens, nothing lies 1 to 63 tokens from it.
+    It leaves out octaves near the point in which no state can be: on a grid of 64 tokens, none is
+    at 1 to 63 tokens from it.
 
     Parameters
     ----------
     skipped
         How many octaves on each side are left out.
     first, last
-        Places of the outermost octaves.
+        Positions of the outermost octaves on the axis.
     """
 
     skipped: int
@@ -226,19 +237,19 @@ class OctaveAxis:
 
     @classmethod
     def of(cls, rows: Sequence[dict[str, Any]]) -> OctaveAxis:
-        """Return the axis that has room for the octaves of all rows."""
+        """Return the axis that covers the octaves of all rows."""
         octaves = {row["octave"] for row in rows}
         skipped = min((abs(n) for n in octaves if n), default=1) - 1
         places = [_place(n, skipped) for n in octaves]
         return cls(skipped, min(places), max(places))
 
     def placed(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a row with the ends of its bar."""
+        """Return a row with the left and right ends of its bar added."""
         place = _place(row["octave"], self.skipped)
         return {**row, "from": place - 0.45, "to": place + 0.45}
 
     def channel(self, point: str) -> alt.X:
-        """Return the channel: an octave as wide as another, told by its nearer end."""
+        """Return the horizontal channel: octaves of equal width, labelled with their nearer end."""
         places = range(self.first, self.last + 1)
         every = ceil(len(places) / MOST_TICKS)
         ticks = {n: _tick(point, _place(n, -self.skipped)) for n in places if n % every == 0}
@@ -250,7 +261,7 @@ class OctaveAxis:
 
 
 def _place(octave: int, skipped: int) -> int:
-    """Return the place of an octave; with `-skipped`, the octave of a place."""
+    """Return the position of an octave on the axis; with `-skipped`, the reverse."""
     return octave - skipped * ((octave > 0) - (octave < 0))
 
 

@@ -1,6 +1,6 @@
-"""Charts with a row for each series: estimates with their intervals, and shares of a whole.
+"""Charts with a row for each series: estimates with intervals, and shares of a whole.
 
-A row has its name at the left and the mark on the same line; below the name stand its figures.
+A row has its name at the left, its mark on the same line, and its figures below the name.
 """
 
 from __future__ import annotations
@@ -16,27 +16,28 @@ import polars as pl
 from reports.charts.theme import in_light, layered, lit, painted, rule, tips
 
 STEP = 40
-ON_LINE = -8  # of the middle of a row: where its name and its mark stand
+ON_LINE = -8  # offset in pixels of name and mark from the middle of a row
 _NAMES = "clamp(0.4 * width, 175, 260)"  # pixels for the names of rows
-DWARFED = 30  # times the usual difference: on a linear axis the others would look alike
+DWARFED = 30  # a difference so many times the usual one hides the others on a linear axis
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalRow:
-    """One row.
+    """One row of a chart of estimates with intervals.
 
     Parameters
     ----------
     series
-        What a page lights up it with.
+        The name of the series, by which a page highlights the row.
     label
-        The name on the line of the mark.
+        The name shown on the line of the mark.
     value, low, high
-        In the unit of the axis; the ends are the value where there is no interval.
+        The estimate and the ends of its interval in the unit of the axis; without an interval,
+        both ends are the value.
     text
-        The same in words.
+        The estimate and its interval as text.
     colour
-        Of the mark.
+        The colour of the mark.
     """
 
     series: str
@@ -56,7 +57,7 @@ class IntervalRow:
         text: str,
         colour: str,
     ) -> IntervalRow:
-        """Return the row of a series and its label: value, low and high over the unit's size."""
+        """Return the row of a series: value, low and high, divided by the size of the unit."""
         value, *others = ends
         low, high = (value if end is None else end for end in others)
         return cls(*names, value / size, low / size, high / size, text, colour)
@@ -75,14 +76,14 @@ def intervals(
     Parameters
     ----------
     rows
-        At least one.
+        The rows, at least one.
     title
-        Of the axis.
+        The title of the axis.
     zero
-        Where a rule marks that there is no difference. Where one difference dwarfs most, the axis
-        is symmetrically logarithmic.
+        The value without difference, marked by a rule. The axis is then symmetrically logarithmic
+        if one difference is far larger than most.
     least
-        Where the axis begins, if not where the data do.
+        The start of the axis; by default that of the data.
     log
         Whether the axis is logarithmic.
     """
@@ -110,7 +111,7 @@ def _across(rows: Sequence[IntervalRow], title: str, least: float | None, *, log
 
 
 def _symmetric(rows: Sequence[IntervalRow], title: str) -> alt.X | None:
-    """Return a symmetrically logarithmic channel where one difference dwarfs most; else None."""
+    """Return a symmetrically logarithmic channel if one difference far exceeds most, else None."""
     sizes = sorted(abs(row.value) for row in rows if row.value)
     usual = sizes[len(sizes) // 2] if sizes else 0.0
     if len(sizes) < 3 or sizes[-1] < DWARFED * usual:
@@ -132,23 +133,23 @@ def stacked(
     columns: int,
     **shown: str,
 ) -> alt.LayerChart:
-    """Draw the parts of a whole, a bar a row.
+    """Draw the parts of a whole as a stacked bar in each row.
 
     Parameters
     ----------
     rows
-        One a part, with the number of its `row`, `series` and `label`, its `rank` in the bar,
-        its `share`, and in `told` what stands below the name.
+        One per part, with the number of its `row`, `series` and `label`, its `rank` in the bar,
+        its `share`, and in `told` the text below the name.
     part
-        The field that names a part.
+        The field with the name of the part.
     colours
-        Name of a part -> its colour; those that occur.
+        Name of a part -> its colour, for all parts that occur.
     title
-        Of the axis.
+        The title of the axis.
     columns
-        Of the legend.
+        The number of columns of the legend.
     shown
-        Further fields that a pointer is told, with their titles.
+        Further fields of the tooltip, with their titles.
     """
     base = alt.Chart(pl.DataFrame(rows)).encode(y=bands())
     whole = alt.Scale(domain=[0, 1], range=beside_names())
@@ -164,24 +165,24 @@ def stacked(
 
 
 def bands() -> alt.Y:
-    """Return the vertical channel: one band a row, by number, since names may be long or equal."""
+    """Return the vertical channel: a band per row number, since names may be long or equal."""
     return alt.Y("row:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
 
 
 def few_ticks(**more: Any) -> alt.Axis:
-    """Return the horizontal axis of rows, which has little room beside their names."""
+    """Return the horizontal axis, with few ticks since the names of rows take much width."""
     few = {"tickCount": alt.ExprRef("width < 480 ? 3 : 5")}
     shown = {"domain": False, "labelOverlap": "greedy", "titleAnchor": "end"}
     return alt.Axis(**{**few, **shown, **more})
 
 
 def beside_names() -> list[alt.ExprRef]:
-    """Return the ends of a horizontal scale that leaves room for the names of rows."""
+    """Return the range in pixels of a horizontal scale that leaves space for the names of rows."""
     return [alt.ExprRef(f"{_NAMES} + 8"), alt.ExprRef("width")]
 
 
 def row_names(base: alt.Chart, note: str) -> list[alt.Chart]:
-    """Return the name of each row on the line of its mark, and below it what is told of it."""
+    """Return the texts of each row: its name on the line of the mark, and below it its figures."""
     text: Any = {"align": "left", "limit": alt.ExprRef(_NAMES)}
     return [
         base.mark_text(dy=ON_LINE, **text).encode(x=alt.value(0), text="label:N"),
@@ -194,5 +195,5 @@ def row_names(base: alt.Chart, note: str) -> list[alt.Chart]:
 def in_bands(
     rows: int, *layers: alt.Chart, params: Sequence[alt.VariableParameter] = ()
 ) -> alt.LayerChart:
-    """Return the layers as one chart of so many bands."""
+    """Return the layers as one chart that is tall enough for `rows` rows."""
     return layered(*layers, height=STEP * rows, params=[*params] or [lit()])

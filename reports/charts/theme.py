@@ -1,4 +1,4 @@
-"""What all charts share: type, grid, units, the look of the series."""
+"""The common style of all charts: fonts, grid, units, colours and marks of series."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CONFIG: dict[str, Any] = {
     "title": {"anchor": "start", "color": INK, "fontSize": 15, "fontWeight": 600, "offset": 12},
 }
 
-# A page sets `lit` to the name of a series to make the others pale.
+# The Vega parameter that a page sets to the name of the selected series; the others turn pale.
 LIT = "lit"
 IS_LIT = f"{LIT} == '' || datum.series == {LIT}"
 PALE = 0.12
@@ -50,17 +50,17 @@ _CLOCK = (("h", 3600.0), ("min", 60.0), ("s", 1.0))
 
 
 def byte_unit(values: Sequence[float]) -> tuple[str, float]:
-    """Return name and bytes of the unit that suits the largest of `values` in bytes."""
+    """Return a unit for the largest of `values` in bytes: its name and its size in bytes."""
     return _unit(_BYTES, max(values, default=0.0), 1.0)
 
 
 def second_unit(values: Sequence[float]) -> tuple[str, float]:
-    """Return name and seconds of the unit that suits the largest of `values` in seconds."""
+    """Return a unit for the largest of `values` in seconds: its name and its size in seconds."""
     return _unit(_SECONDS, max(map(abs, values), default=0.0), 1.0)
 
 
 def clock_unit(span_seconds: float) -> tuple[str, float]:
-    """Return name and seconds of the unit that suits a time axis over `span_seconds`."""
+    """Return a unit for a time axis over `span_seconds`: its name and its size in seconds."""
     return _unit(_CLOCK, span_seconds, 3.0)
 
 
@@ -75,7 +75,7 @@ def scale(values: Sequence[float], wide: float) -> alt.Scale:
 def series_encodings(world: WorldPoints, drawn: Container[str]) -> dict[str, Any]:
     """Return colour, dash, shape and opacity channels for the field `series`.
 
-    `drawn` are the names of the series that occur: a legend lists no others.
+    `drawn` has the names of the series in the chart; the legend lists only these.
     """
     series = [item for item in world.series if item.name in drawn]
     names = [item.name for item in series]
@@ -87,24 +87,24 @@ def series_encodings(world: WorldPoints, drawn: Container[str]) -> dict[str, Any
 
 
 def _labels(series: Sequence[Series]) -> str:
-    """Return the Vega expression of a legend's label: the name with its marks."""
+    """Return the Vega expression of a legend's label: the series' name and marks."""
     marked = {item.name: item.label for item in series if item.marks}
     return f"{json.dumps(marked)}[datum.label] || datum.label"
 
 
 def in_light() -> Any:
-    """Return the opacity channel: all series, or that in the light and the others pale."""
+    """Return the opacity channel: all series opaque, or only the selected one, the others pale."""
     return alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE))
 
 
 def painted(field: str, colours: Mapping[str, str], **legend: Any) -> alt.Color:
-    """Return the colour channel of a field whose values have these colours, with a legend."""
+    """Return the colour channel of a field, with a legend; `colours` maps its values."""
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])
     return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(**{"title": None, **legend}))
 
 
 def tips(**fields: str | tuple[str, str]) -> list[alt.Tooltip]:
-    """Return what a pointer is told: field = its title, or title and format of a number."""
+    """Return a tooltip; each field is given its title, or title and number format."""
     return [
         alt.Tooltip(f"{name}:N", title=shown)
         if isinstance(shown, str)
@@ -114,22 +114,22 @@ def tips(**fields: str | tuple[str, str]) -> list[alt.Tooltip]:
 
 
 def along(**more: Any) -> alt.Axis:
-    """Return a horizontal axis, which has no grid."""
+    """Return a horizontal axis without a grid."""
     return alt.Axis(**{"grid": False, "tickCount": 6, "labelOverlap": "greedy", **more})
 
 
 def up(**more: Any) -> alt.Axis:
-    """Return a vertical axis, which is its grid."""
+    """Return a vertical axis that shows only grid lines and labels."""
     return alt.Axis(**{"tickCount": 5, "domain": False, "ticks": False, **more})
 
 
 def layered(*layers: Any, height: int = HEIGHT, **more: Any) -> alt.LayerChart:
-    """Return the layers as one chart as wide as all."""
+    """Return the layers as one chart of the common width."""
     return alt.LayerChart(layer=list(layers), width=WIDTH, height=height, **more)
 
 
 def rule(value: float, channel: str = "x", name: str = "", **look: Any) -> list[alt.Chart]:
-    """Return a grey rule at a value of a channel, dashed and with its name where it has one."""
+    """Return a grey rule at a value of a channel; with a name, it is dashed and labelled."""
     line = alt.Chart(pl.DataFrame({"level": [value], "name": [name]}))
     style: Any = {"color": GREY} | ({"strokeDash": [4, 3]} if name else {}) | look
     drawn = line.mark_rule(**style).encode(**{channel: "level:Q"})
@@ -147,7 +147,7 @@ def rule(value: float, channel: str = "x", name: str = "", **look: Any) -> list[
 
 
 def lit() -> alt.VariableParameter:
-    """Return the parameter that names the series in the light; empty for all of them."""
+    """Return the Vega parameter with the name of the selected series; empty selects all."""
     return alt.VariableParameter(name=LIT, value="")
 
 
@@ -161,7 +161,7 @@ def _marks(names: Sequence[str], look: Sequence[Look]) -> dict[str, Any]:
 
 
 def pick(encodings: Mapping[str, Any], *channels: str) -> dict[str, Any]:
-    """Return some of the channels."""
+    """Return the given `channels` of `encodings`."""
     return {channel: encodings[channel] for channel in channels}
 
 

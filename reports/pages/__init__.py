@@ -1,6 +1,7 @@
-"""Page types: one file each, which builds a `Report`; and which of them a folder of results has.
+"""Page types, one file each, and the choice of page type for a folder of stored results.
 
-A page type whose results can be kept adds its data file and what reads it to `KEPT`.
+A page type builds a `Report`. If its results can be stored in a folder, `KEPT` maps the name of
+their data file to the function that rebuilds the report from the folder.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ KEPT: dict[str, str | Callable[[Path], Report]] = {  # data file -> "module:func
 
 
 def report_of(folder: Path) -> Report:
-    """Return the report of the results that a folder keeps; a study's where nothing is known of it.
+    """Return the report of the results stored in a folder.
+
+    A folder without a data file that `KEPT` lists is read as the results of a study.
 
     Raises
     ------
     UsageError
         When the folder holds no results.
     DataError
-        When they are damaged or were written by a newer version.
+        When the results are damaged or were written by a newer version.
     """
     known = next((KEPT[name] for name in KEPT if (folder / name).is_file()), KEPT["manifest.json"])
     if isinstance(known, str):

@@ -1,4 +1,4 @@
-"""The report of `milepost compare`: what was asked differently first, then what came of it."""
+"""The report of `milepost compare`: the settings that differ, then the figures that differ."""
 
 from __future__ import annotations
 
@@ -31,23 +31,33 @@ HEAD = ("B is", "B - A", "95 % interval", "A", "B", "of A", "Holm p")
 
 
 def comparison_report(runs: TwoRuns, failures: Sequence[str], command: str) -> Report:
-    """Return the report of a comparison; `failures` are lines of changes beyond a limit."""
+    """Return the report of a comparison.
+
+    Parameters
+    ----------
+    runs
+        Results A and B with their compared figures.
+    failures
+        One line for each change that exceeds a limit set by the user.
+    command
+        The command line that makes the report again.
+    """
     return report_of(runs, document_of(runs, failures, command))
 
 
 def kept_report(folder: Path) -> Report:
-    """Return the report of a comparison that a folder keeps.
+    """Return the report of a comparison stored in a folder.
 
     Raises
     ------
     DataError
-        When it is damaged or was written by a newer version.
+        When the comparison is damaged or was written by a newer version.
     """
     return report_of(*read_comparison(folder))
 
 
 def report_of(runs: TwoRuns, kept: Mapping[str, Any]) -> Report:
-    """Return the report of a comparison; `kept` is what is stored of it."""
+    """Return the report of a comparison, of which `kept` is the content of its JSON file."""
     failed = ((Strong("Beyond its limit:"), f" {line}.") for line in kept["failed"])
     return Report(
         kind="comparison",
@@ -70,7 +80,7 @@ def report_of(runs: TwoRuns, kept: Mapping[str, Any]) -> Report:
 
 
 def _answer(runs: TwoRuns) -> str:
-    """Return what came of it in one sentence."""
+    """Return the outcome of the comparison in one sentence."""
     if runs.kind == "sweep":
         return sentence(counted(runs))
     clauses = [_clause(each) for each in runs.comparisons if each.change is not None]
@@ -100,7 +110,10 @@ def _names(runs: TwoRuns) -> Sentence:
 
 
 def _counted(runs: TwoRuns) -> list[str]:
-    """Return how many figures of two runs are better, worse and so on; of sweeps, the answer is."""
+    """Return how many figures of two runs are better, worse and so on.
+
+    Nothing for sweeps, whose answer is this sentence already.
+    """
     return [sentence(counted(runs))] if runs.kind == "run" else []
 
 
@@ -141,7 +154,7 @@ def _panel(runs: TwoRuns, group: ChartGroup) -> Panel:
 
 
 def _figures(runs: TwoRuns) -> Table:
-    """Return a row for each figure, and cell."""
+    """Return a table with a row for each figure, or for sweeps each figure of each cell."""
     order = sorted(runs.comparisons, key=lambda each: in_order(each.measure))
     rows = [(_row_name(each, runs.kind), *row_of(each)) for each in order]
     head = ("Figure" if runs.kind == "run" else "Cell", *HEAD)

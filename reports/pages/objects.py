@@ -23,7 +23,10 @@ def objects_report(
     notes: Sequence[str],
     command: str,
 ) -> Report:
-    """Return the report of a replay; with `uniform` the capacity counts objects, not bytes."""
+    """Return the report of a replayed stream.
+
+    With `uniform`, all objects have the same size and `capacity_bytes` counts objects, not bytes.
+    """
     requests = result.hits + result.misses
     unit = "objects" if uniform else "bytes"
     after = f" after {warmup_requests:,} of warm-up" if warmup_requests else ""

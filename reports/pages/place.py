@@ -1,4 +1,8 @@
-"""The report of `milepost place`: a plan under the law of overlaps, beside the optimum."""
+"""The report of `milepost place`: a plan of checkpoint positions, compared with the optimum.
+
+The plan is evaluated under a law of overlaps: the distribution of how many leading tokens of a
+prompt are shared with earlier prompts.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +19,22 @@ from simulator.base.units import format_seconds
 if TYPE_CHECKING:
     from reports.place.law_file import DepthLaw
 
-MOST_POSITIONS = 24  # in a sentence
+MOST_POSITIONS = 24  # listed in a sentence
 MOST_BUDGETS = 20
 MOST_ROWS = 500
 
 
 def place_report(law: DepthLaw, placement: dict[str, Any], command: str) -> Report:
-    """Return the report of an answer.
+    """Return the report of a plan.
 
     Parameters
     ----------
     law
-        The law that was asked about, cut at the prompt's length.
+        The distribution of overlaps, cut at the prompt's length.
     placement
-        The answer, of `reports.place.placement.answer`.
+        The plan and its figures, as `reports.place.placement.answer` returns them.
     command
-        How a reader may make the report again.
+        The command line that makes the report again.
     """
     asked, positions = placement["law"], placement["positions"]
     return Report(
@@ -151,7 +155,7 @@ def _budgets(placement: dict[str, Any]) -> Table:
 
 
 def _theory(placement: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what the theory says of an answer: docs/placement.md has the proofs."""
+    """Yield what the theory predicts for the plan, by name; docs/placement.md has the proofs."""
     uniform, elbow = placement["uniform"], placement["elbow"]
     bounds, held = placement["bounds"], placement["hold_out"]
     yield (
@@ -192,7 +196,7 @@ def _theory(placement: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _steps(law: DepthLaw, positions: list[int]) -> list[Table]:
-    """Return position, requests that reach it and tokens that its step saves, for a page."""
+    """Return a table of each checkpoint: position, requests that reach it, tokens it saves."""
     rows: list[tuple[str, ...]] = []
     before = 0
     for number, position in enumerate(positions[:MOST_ROWS], start=1):
@@ -229,10 +233,10 @@ def _caveats(placement: dict[str, Any]) -> Iterator[str]:
 
 
 def _tokens(value: float) -> str:
-    """Return a mean number of tokens with four digits."""
+    """Return a mean number of tokens as text, with four digits or, from 100, one decimal."""
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
 
 
 def _listed(positions: list[int]) -> str:
-    """Return positions, the first ones where there are many."""
+    """Return the positions as text, cut after the first `MOST_POSITIONS`."""
     return first_of([f"{position:,}" for position in positions], MOST_POSITIONS) or "none"

@@ -1,4 +1,7 @@
-"""The report of `milepost profiles show`: what a profile charges, and how far to trust it."""
+"""The report of `milepost profiles show`: the costs in a profile and how accurate they are.
+
+A profile holds the bytes and times that the simulator uses for one model on one device.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ PANELS = {  # chart -> title and caption
 
 
 def profile_report(name: str, profile: Profile, command: str) -> Report:
-    """Return the report of a profile that has times, which was opened by its `name`."""
+    """Return the report of a profile that has times; `name` is the name it was opened by."""
     row, figures = describe_profile(name, profile), summary(profile)
     return Report(
         kind="profile",
@@ -136,7 +139,7 @@ def _details(row: ProfileRow, profile: Profile, figures: dict[str, Any]) -> list
 
 
 def _software(profile: Profile) -> str:
-    """Return what ran, in which precision, where the profile says so."""
+    """Return the measured software and its precision, as far as the profile states them."""
     stack, model = profile.software, profile.model
     named = [] if stack is None else [("torch", stack.torch), ("transformers", stack.transformers)]
     parts = [f"{name} {version}" for name, version in named if version]
@@ -163,7 +166,10 @@ def _prices(figures: dict[str, Any]) -> Table:
 
 
 def _errors(figures: dict[str, Any]) -> list[Table]:
-    """Return a row for each regime of the held-out points; no table where none was held out."""
+    """Return a table of prediction errors, one row per regime of the held-out measurements.
+
+    No table where no measurement was held out.
+    """
     rows = [
         (
             row["regime"],
@@ -181,7 +187,7 @@ def _errors(figures: dict[str, Any]) -> list[Table]:
 
 
 def _caveats(profile: Profile, figures: dict[str, Any]) -> list[str]:
-    """Return what a reader should know before using the times."""
+    """Return the caveats about the profile's times."""
     sentences = [f"The profile {PROFILE_KINDS[profile.kind]}."]
     if profile.model.scale != "whole":
         sentences.append(f"Timed as {profile.model.scale}, not on the whole model.")
@@ -211,7 +217,7 @@ def _caveats(profile: Profile, figures: dict[str, Any]) -> list[str]:
 
 
 def _unproved(profile: Profile, figures: dict[str, Any]) -> list[str]:
-    """Return what a measured profile should say of itself and does not."""
+    """Return a sentence for each fact that a measured profile should state but does not."""
     sentences = []
     if profile.exactness is None or profile.exactness.fp32_max_abs is None:
         sentences.append("No exactness gate is recorded: nothing shows that states can be resumed.")

@@ -1,4 +1,4 @@
-"""The report of `milepost prototype`: simulated against measured times."""
+"""The report of `milepost prototype`: simulated times compared with measured times."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HEAD = (
 
 
 def prototype_report(run: PrototypeRun, command: str) -> Report:
-    """Return the report of a run; `command` is how a reader may make it again."""
+    """Return the report of a run of the prototype; `command` makes the report again."""
     service, ttft = service_errors(run.requests), ttft_errors(run.requests)
     setting = run.setting
     where = f"{setting.model} ({setting.scale}) on {setting.device}, placer "
@@ -111,7 +111,7 @@ def _numbers(run: PrototypeRun, service: RegimeError, ttft: RegimeError) -> tupl
 
 
 def _apart(run: PrototypeRun) -> str:
-    """Return how far passes lie apart, in words."""
+    """Return a text on how much the times of repeated passes differ."""
     share = noise(run.requests)
     return "lie an unknown way apart: there is one" if share is None else f"lie {share:.1%} apart"
 
@@ -134,7 +134,7 @@ def _errors(id: str, title: str, errors: Sequence[RegimeError]) -> Table:
 
 
 def _facts(run: PrototypeRun) -> Iterator[tuple[str, str]]:
-    """Yield what was run, by name."""
+    """Yield the name and value of each fact about the run."""
     setting, same = run.setting, run.sameness
     passes = len(run.requests[0].passes_seconds)
     prompt = sum(request.prompt_tokens for request in run.requests)

@@ -1,4 +1,4 @@
-"""The report of `milepost run`: what was saved, how fast, and where the rest was lost."""
+"""The report of `milepost run`: tokens saved, latencies, and why the other tokens were computed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def run_report(summary: dict[str, Any], study: ResolvedStudy, command: str) -> R
     Parameters
     ----------
     summary
-        The figures, as `--json` prints them.
+        The figures of the run, as `--json` prints them.
     study
-        What was simulated.
+        The simulated workload, model, cache and policies.
     command
-        How a reader may repeat it.
+        The command line that repeats the run.
     """
     profile, trace = profile_named(study.model.profile), summary["trace"]
     head = ("not saved because", "tokens", "of prompt tokens")
@@ -111,7 +111,7 @@ def _facts(
 
 
 def _pools(figures: Figures | None) -> list[tuple[str, str]]:
-    """Return a row for each pool of a split cache."""
+    """Return a row for each pool of a cache that is split into a KV and a state pool."""
     words = {pool: pool_words(pool, of.get) for pool, of in (figures or {}).items()}
     return [(f"pool {pool}", ", ".join(parts)) for pool, parts in words.items() if parts]
 

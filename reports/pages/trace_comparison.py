@@ -1,4 +1,4 @@
-"""The report of `milepost trace compare`: what differs, and what of it may be chance."""
+"""The report of `milepost trace compare`: the differences between two traces and their tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulator.base.units import format_count
 
 PANELS: dict[
     str, dict[str, tuple[str, tuple[str, ...]]]
-] = {  # group -> name of a chart -> its title, and the measures that its caption tells
+] = {  # group -> name of a chart -> its title, and the measures in its caption
     "Lengths": {
         "prompts": ("Prompts", ("prompt_median", "prompt_p90", "prompt_law")),
         "outputs": ("Outputs", ("output_median", "output_p90", "output_law")),
@@ -74,7 +74,7 @@ NUMBERS = ("prompt_median", "reusable_share", "kv_for_90_percent", "rate")
 
 
 def trace_comparison_report(comparison: Comparison, command: str) -> Report:
-    """Return the report of a comparison; `command` is how a reader may make it again."""
+    """Return the report of a comparison of two traces; `command` makes the report again."""
     beyond = comparison.of("beyond chance")
     most = (("Most of all, ", Strong(beyond[0].sentence), "."),) if beyond else ()
     return Report(
@@ -95,7 +95,7 @@ def trace_comparison_report(comparison: Comparison, command: str) -> Report:
 
 
 def _answer(comparison: Comparison, beyond: int) -> Sentence:
-    """Return what was compared, and how many of the measures differ beyond chance."""
+    """Return which traces were compared and how many of the measures differ significantly."""
     a, b = (f", {len(side.trace):,} requests)" for side in comparison.sides)
     sizes = ("A (", Code(comparison.a), f"{a} and B (", Code(comparison.b), b)
     tested = sum(each.p_value is not None for each in comparison.differences)
@@ -116,7 +116,10 @@ def _numbers(comparison: Comparison) -> tuple[Number, ...]:
 
 
 def _sentences(comparison: Comparison) -> Iterator[Listing]:
-    """Yield what may be said, by how sure it is; a page has the rest in its table."""
+    """Yield a list of sentences for each verdict.
+
+    A page shows only the list of significant differences; its table has the others.
+    """
     for verdict, title in VERDICTS.items():
         items = [(_with_p(each), "") for each in comparison.of(verdict)]
         if items:
@@ -129,7 +132,7 @@ def _with_p(each: Difference) -> str:
 
 
 def _p_value(each: Difference) -> str:
-    """Return a p-value with two digits."""
+    """Return the adjusted p-value with two digits."""
     adjusted = each.adjusted_p_value
     return (
         "n/a" if adjusted is None else f"{adjusted:.2f}" if adjusted >= 0.1 else f"{adjusted:.2g}"
@@ -189,6 +192,6 @@ def _change(each: Difference) -> str:
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    """Yield what the readers of both traces noted."""
+    """Yield the notes from reading each trace, marked A or B."""
     for letter, side in zip(LOOKS, comparison.sides, strict=True):
         yield from (f"{letter}: {note}" for note in noted(side.trace.notes))

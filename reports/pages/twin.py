@@ -1,4 +1,7 @@
-"""The report of `milepost trace from-stats`: how close the twin of a trace comes to it."""
+"""The report of `milepost trace from-stats`: how close a synthetic twin comes to its trace.
+
+The twin is a trace generated from statistics of the original.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,13 @@ def twin_report(
     Parameters
     ----------
     points
-        Token hit rates of both traces.
+        Token hit rates of both traces, one point per placer and capacity.
     written
-        What was written, as plain values.
+        Facts about the written files, ready for JSON.
     name
-        Of the original.
+        The name of the original trace.
     command
-        How a reader may make the twin again.
+        The command line that makes the twin again.
     """
     worst = max(points, key=lambda point: abs(point.difference_points))
     where = f"{worst.placer}, {capacity_words(worst.capacity_bytes)}"

@@ -1,4 +1,4 @@
-"""The report of `milepost capacity`: the least memory that meets a target."""
+"""The report of `milepost capacity`: the least cache memory that meets a target."""
 
 from reports.pages.capacity.report import capacity_report, kept_report
 

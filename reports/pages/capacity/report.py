@@ -1,4 +1,4 @@
-"""What page, terminal and JSON of `milepost capacity` show."""
+"""The content of the report of `milepost capacity` on page, terminal and in JSON."""
 
 from __future__ import annotations
 
@@ -52,18 +52,21 @@ DEFINITIONS = {
 
 
 def kept_report(folder: Path) -> Report:
-    """Return the report of the answer that a folder keeps.
+    """Return the report of the capacity search stored in a folder.
 
     Raises
     ------
     DataError
-        When it is damaged or was written by a newer version.
+        When the result is damaged or was written by a newer version.
     """
     return capacity_report(*read_result(folder))
 
 
 def capacity_report(result: CapacityResult, plain: Mapping[str, Any] | None = None) -> Report:
-    """Return the report of an answer; `plain` is what a file of it holds, later fields included."""
+    """Return the report of a capacity search.
+
+    `plain` is the stored JSON of the result, with any fields that this version does not know.
+    """
     best = result.best_answer
     tables = [
         Table(
@@ -111,7 +114,7 @@ def capacity_report(result: CapacityResult, plain: Mapping[str, Any] | None = No
 
 
 def row_of(answer: Answer, result: CapacityResult) -> tuple[str, ...]:
-    """Return the row of a candidate, in the order of HEAD."""
+    """Return the table row of one candidate policy, with its columns in the order of `HEAD`."""
     shown, none = answer.shown, ("n/a",) * (len(HEAD) - 2)
     if shown is None:
         failed = "none that was tried" if answer.error is None else f"failed: {answer.error}"
@@ -133,7 +136,7 @@ def _value(trial: Tried, result: CapacityResult) -> str:
 
 
 def _numbers(result: CapacityResult) -> list[Number]:
-    """Return four numbers, of the best answer or of what came nearest to the target."""
+    """Return four key numbers of the best answer or, without one, of the nearest trial."""
     answer, metric, text = result.main, result.goal.metric, result.goal.text
     trial = None if answer is None else answer.shown
     if answer is None or trial is None:
@@ -168,7 +171,7 @@ def _numbers(result: CapacityResult) -> list[Number]:
 
 
 def _panels(result: CapacityResult) -> Iterator[Panel]:
-    """Yield the charts that have something to show."""
+    """Yield the charts that have data."""
     answers, best = drawn(result), result.best_answer
     looks = {answer.label: looks_of(result.answers)[answer.label] for answer in answers}
     keys = {
@@ -212,7 +215,7 @@ def _panels(result: CapacityResult) -> Iterator[Panel]:
 
 
 def _undrawn(result: CapacityResult) -> str:
-    """Return which variations have no bar, as no capacity that was tried suffices."""
+    """Return which variations have no bar, because no capacity tried meets the target."""
     answers = {item.name: item.answer for item in result.sensitivity if item.answer is not None}
     names = [
         name for name, each in answers.items() if each.error is None and each.capacity_bytes is None
@@ -221,7 +224,7 @@ def _undrawn(result: CapacityResult) -> str:
 
 
 def _caveats(result: CapacityResult) -> Iterator[str]:
-    """Yield what a reader should weigh."""
+    """Yield the caveats of the search."""
     answers, profile = result.answers, result.profile
     varied = [item.answer for item in result.sensitivity if item.answer is not None]
     methods = {answer.method for answer in answers if answer.method is not None}

@@ -1,4 +1,7 @@
-"""Answers as sentences; those that belong to another are without a full stop."""
+"""Sentences about the answers of a capacity search.
+
+Texts that are joined to another sentence have no full stop.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from reports.results.overload import busy, offered
 from reports.words import first_of
 from simulator.base.units import format_bytes
 
-CARRIED = 0.02  # so much busier than its load: it works off what waited before
+CARRIED = 0.02  # a server this much busier than its load is working off an earlier queue
 BACKLOG = (
     "; it also works off what waited before the first counted request, so a longer warm-up may "
     "give another answer"
@@ -16,7 +19,7 @@ BACKLOG = (
 
 
 def headline(result: CapacityResult) -> str:
-    """Return the sentence of the best answer, or that there is none."""
+    """Return the sentence that gives the best answer, or says that there is none."""
     goal, answer = result.goal, result.main or result.answers[0]
     if answer.error is not None:
         return f"No answer for {answer.label}: a cell failed: {answer.error}"
@@ -29,7 +32,7 @@ def headline(result: CapacityResult) -> str:
 
 
 def main_texts(result: CapacityResult) -> list[str]:
-    """Return what goes with the headline: of the best answer, or of the nearest to one."""
+    """Return the sentences below the headline, on the best answer or on the nearest trial."""
     answer = result.main
     if answer is None:
         return []
@@ -40,7 +43,7 @@ def main_texts(result: CapacityResult) -> list[str]:
 
 
 def texts_beside(answer: Answer, result: CapacityResult) -> list[str]:
-    """Return what goes with an answer in the table: a growing queue, whether memory can help."""
+    """Return the remarks on an answer in the table: pools, cautions, load, whether memory helps."""
     texts, shown = [*_pools_texts(answer), *cautions(answer)], answer.shown
     if shown is not None and shown.queue_grows and answer is not result.main:
         texts += _load_texts(shown)
@@ -48,7 +51,7 @@ def texts_beside(answer: Answer, result: CapacityResult) -> list[str]:
 
 
 def texts_of_moves(result: CapacityResult) -> list[str]:
-    """Return why variations have no answer, and which are against the expectation."""
+    """Return why variations have no answer, and which answers move against expectation."""
     texts = []
     for item in result.sensitivity:
         if item.answer is not None and item.answer.capacity_bytes is None:
@@ -77,7 +80,7 @@ def suffices(answer: Answer) -> str:
 
 
 def interval(low: int | None, high: int | None) -> str:
-    """Return "between 61.2 GiB and 66.1 GiB", or what is known of it."""
+    """Return "between 61.2 GiB and 66.1 GiB", or a one-sided bound where one end is unknown."""
     if low is not None and high is not None:
         ends = format_bytes(low), format_bytes(high)
         same = f"known to within {format_bytes(high - low)}"
@@ -90,7 +93,7 @@ def interval(low: int | None, high: int | None) -> str:
 
 
 def cautions(answer: Answer) -> list[str]:
-    """Return what was found against the expectation that more memory helps."""
+    """Return what limits the answer: the range tried, or trials in which more memory was worse."""
     sentences, above, capacity = [], answer.missed_above_bytes, answer.capacity_bytes
     if capacity is not None and capacity == min(trial.capacity_bytes for trial in answer.trials):
         states = "one state" if answer.pools is None else "what is kept for states"
@@ -114,10 +117,10 @@ def cautions(answer: Answer) -> list[str]:
 
 
 def nearest_words(answer: Answer, goal: Target) -> str:
-    """Return "4.1 s, at 64.0 GiB", the best that was reached."""
+    """Return the trial nearest to the target in words, such as "4.1 s, at 64.0 GiB"."""
     nearest = answer.nearest
     if nearest is None:
-        return "not kept"  # by an earlier version
+        return "not kept"  # by an earlier version, which wrote the file
     size = format_bytes(nearest.capacity_bytes)
     if nearest.value is None:
         missed = nearest.requests_not_served
@@ -126,7 +129,7 @@ def nearest_words(answer: Answer, goal: Target) -> str:
 
 
 def moved_by(item: Varied, base: Answer, goal: Target) -> tuple[str, str]:
-    """Return how the answer moves with a variation: the capacity with its interval, the factor."""
+    """Return the capacity for a variation with its interval, and its ratio to the base answer."""
     answer = item.answer
     if answer is None:
         return "not tried", "n/a"
@@ -140,7 +143,7 @@ def moved_by(item: Varied, base: Answer, goal: Target) -> tuple[str, str]:
 
 
 def _pools_texts(answer: Answer) -> list[str]:
-    """Return how the answer is split between KV and states; none where they share it."""
+    """Return how the capacity is split between KV and states; nothing where they share it."""
     if answer.pools is None or answer.capacity_bytes is None:
         return []
     kv, states = (
@@ -151,7 +154,7 @@ def _pools_texts(answer: Answer) -> list[str]:
 
 
 def _knee_texts(answer: Answer) -> list[str]:
-    """Return where memory stops paying; none without prices."""
+    """Return the cheapest capacity tried and its cost per token; nothing without prices."""
     knee, ends = answer.knee, []
     if knee is None:
         return []
@@ -168,13 +171,13 @@ def _knee_texts(answer: Answer) -> list[str]:
 
 
 def _server_texts(answer: Answer, goal: Target) -> list[str]:
-    """Return what the server had to do at the answer or nearest to it, and what memory can do."""
+    """Return the load of the server at the answer or nearest trial, and whether memory helps."""
     shown = answer.shown
     return [*([] if shown is None else _load_texts(shown)), *_help_texts(answer, goal)]
 
 
 def _load_texts(trial: Tried) -> list[str]:
-    """Return what the server of a trial had to do; none for one without a clock."""
+    """Return the load of the server in a trial; nothing for a server without a clock."""
     load = trial.load
     if load["utilisation"] is None:
         return []
@@ -186,7 +189,10 @@ def _load_texts(trial: Tried) -> list[str]:
 
 
 def _help_texts(answer: Answer, goal: Target) -> list[str]:
-    """Return whether memory can help at all; none where there is a capacity or no bound."""
+    """Return whether any capacity can meet the target.
+
+    Nothing where a capacity does, or where no bound is known.
+    """
     bound, metric = answer.bound, goal.metric
     if bound is None:
         return []
@@ -205,7 +211,7 @@ def _help_texts(answer: Answer, goal: Target) -> list[str]:
 
 
 def _instead(metric: Metric, bound: Bound) -> str:
-    """Return what it takes instead of memory."""
+    """Return what would help to meet the target instead of memory."""
     if metric.unit == "share":
         return "The prompts share no more than that"
     if metric.unit == "rate" and not (bound.offered_load or 0) > 1:

@@ -1,4 +1,7 @@
-"""The report of `milepost drift`: whether the law of overlaps moves, and how to follow it."""
+"""The report of `milepost drift`: whether overlaps change over time, and how to adapt to it.
+
+The law of overlaps is the distribution of how much of a prompt is shared with earlier prompts.
+"""
 
 from reports.pages.drift.report import drift_report, kept_report
 

@@ -1,4 +1,4 @@
-"""What page, terminal and JSON of `milepost drift` show."""
+"""The content of the report of `milepost drift` on page, terminal and in JSON."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ BRIEF = (0, 1, 2, 3, 4, 8, 9)
 
 
 def kept_report(folder: Path) -> Report:
-    """Return the report of the study that a folder keeps; errors are those of `read_series`."""
+    """Return the report of the drift study stored in a folder; raises what `read_series` does."""
     return drift_report(read_series(folder))
 
 
 def drift_report(study: DriftStudy) -> Report:
-    """Return the report of a study."""
+    """Return the report of a drift study."""
     findings = find_all(study)
     first, second, *more = sentences = answers(study, findings)
     behind = against_best(study, findings)
@@ -109,7 +109,7 @@ def _numbers(study: DriftStudy, findings: Mapping[str, Finding]) -> tuple[Number
 
 
 def _groups(study: DriftStudy, findings: Mapping[str, Finding]) -> Iterator[Panels]:
-    """Yield the groups of charts; those over time show the range that is chosen above the first."""
+    """Yield the groups of charts; the selector of the range shown stands above the first."""
     panels = {panel.id: panel for panel in _panels(study, findings)}
     range = Range(0, study.windows.count * study.windows.width, "requests")
     for number, (title, names) in enumerate(GROUPS.items()):
@@ -119,7 +119,7 @@ def _groups(study: DriftStudy, findings: Mapping[str, Finding]) -> Iterator[Pane
 
 
 def _panels(study: DriftStudy, findings: Mapping[str, Finding]) -> Iterator[Panel]:
-    """Yield the charts that have something to show."""
+    """Yield the charts that have data."""
     width = f"{study.windows.width:,} requests"
     chance = ("chance alone, 95 %", GREY)
     band, budget = "grey: 95 % of splits at random", f"{study.budget} checkpoints"
@@ -219,7 +219,7 @@ def _row(finding: Finding, behind: Mapping[str, Estimate]) -> tuple[str, ...]:
 
 
 def _caveats(study: DriftStudy) -> Iterator[str]:
-    """Yield what a reader should weigh."""
+    """Yield the caveats of the study."""
     windows, overlaps = study.windows, study.replications[0].overlaps
     yield from noted(overlaps.notes)
     yield from granularity(overlaps.granularity)

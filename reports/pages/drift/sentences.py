@@ -21,7 +21,11 @@ from reports.statistics import Estimate
 
 
 def answers(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
-    """Return what moved, which window, how fast, what being wrong costs, what is rewritten."""
+    """Return the sentences that answer the questions of a drift study.
+
+    In order: whether the law of overlaps changes, which window of past requests fits best, how
+    often to update the plan, what an outdated plan costs, and how many positions are rewritten.
+    """
     return [
         moved(study),
         which(study, findings),
@@ -34,7 +38,7 @@ def answers(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
 
 
 def moved(study: DriftStudy) -> str:
-    """Say whether the law moves beyond chance, and where most."""
+    """Say whether the law of overlaps changes significantly, and when most."""
     windows, steps = study.windows, study.distances.steps
     beyond = [step for step in steps if step.moved]
     away = [each for each in study.distances.since_first if each.moved]
@@ -61,7 +65,7 @@ def moved(study: DriftStudy) -> str:
 
 
 def which(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
-    """Say which way of following the law saves most."""
+    """Say which way of tracking the law of overlaps saves most."""
     best = best_of(study, findings)
     return (
         f"Of the estimators, {quoted(best.placer)} saves most: {percent(best.saved_share)} of the "
@@ -70,7 +74,10 @@ def which(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
 
 
 def tied(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
-    """Say which are tied with the best or unsure, and whether it is at an end of what was tried."""
+    """Say which ways are tied with the best or not distinguished from it.
+
+    Also say whether the best window is the longest or shortest of those tried.
+    """
     best, within = best_of(study, findings), margins_of(study).of_rates
     behind = against_best(study, findings)
     ties = [label(p) for p, each in behind.items() if each.verdict in ("tied", "equal")]
@@ -86,7 +93,7 @@ def tied(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
 
 
 def _at_the_end(study: DriftStudy, best: Finding) -> str:
-    """Say so where the best window is the longest or the shortest that was tried."""
+    """Return a clause where the best window is the longest or shortest of those tried."""
     lengths = {
         placer: int(parameters(placer).get("window", DEFAULT_WINDOW))
         for placer in study.placers
@@ -101,7 +108,7 @@ def _at_the_end(study: DriftStudy, best: Finding) -> str:
 
 
 def how_fast(study: DriftStudy) -> str:
-    """Say how many requests may pass between two looks at the law."""
+    """Say how many requests may pass between two estimates of the law of overlaps."""
     paces = [*study.paced]
     fastest = study.paced[paces[0]]
     good = slowest_as_good(study)
@@ -124,7 +131,10 @@ def how_fast(study: DriftStudy) -> str:
 
 
 def recovery(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
-    """Say who saves 95 % of the best again first after the largest change, who last, who never."""
+    """Say which ways recover first, last and never after the largest change.
+
+    A way has recovered when it saves 95 % of what the best one saves.
+    """
     if study.distances.change is None:
         return []
     times = {placer: findings[placer].recovery_requests for placer in study.placers}
@@ -146,7 +156,7 @@ def _later(requests: float) -> str:
 
 
 def wrong(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
-    """Say what a plan that is kept costs, the worst choice, and what the theorem allows."""
+    """Say what an outdated plan costs, which choice is worst, and what bound theory gives."""
     best = best_of(study, findings)
     worst = min((findings[p] for p in study.placers), key=lambda each: each.saved_share.value)
     kept = next((findings[p] for p in study.placers if kind(p) == "static"), best)
@@ -162,7 +172,7 @@ def wrong(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
 
 
 def churn(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
-    """Say how many positions change."""
+    """Say how many checkpoint positions change from plan to plan."""
     best = best_of(study, findings)
     opening = (
         f"For 1,000 requests {quoted(best.placer)} changes its plan {best.plans:.3g} times and "

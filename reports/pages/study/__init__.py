@@ -1,4 +1,7 @@
-"""The report of a study: a section for each of its worlds, and one for all of them together."""
+"""The report of a study: a section for each world, and one that compares all worlds.
+
+A world is the workload, profile and server that the compared policies share.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_WORLDS = 12
-MOST_ANSWERS = 6  # in the sentences of `differences.json`
+MOST_ANSWERS = 6  # most answers among the sentences of `differences.json`
 
 
 def study_report(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> Report:
@@ -28,9 +31,9 @@ def study_report(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> Report:
     Parameters
     ----------
     cells
-        One row a cell, as a sweep stores them.
+        One row per cell (one simulation), as a sweep stores them.
     manifest
-        What a sweep stores beside them.
+        The settings and facts that a sweep stores beside the cells.
     """
     worlds = compare(cells, manifest)
     shown = worlds[:MOST_WORLDS]
@@ -54,7 +57,7 @@ def study_report(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> Report:
 
 
 def _in_order(sections: list[Section], together: Section | None) -> tuple[Section, ...]:
-    """Return the sections; that of all worlds stands first where there are several."""
+    """Return the sections in page order: the one on all worlds is first if there are several."""
     if not sections:
         return (Section(answer="No answer: the study has no cells."),)
     whole = [] if together is None else [together]
@@ -75,5 +78,8 @@ def kept_report(folder: Path) -> Report:
 
 
 def conclusions(report: Report) -> list[str]:
-    """Return what a study concludes, in sentences: the answers, and what holds for all worlds."""
+    """Return the conclusions of a study as sentences: the answer of each world, then of all.
+
+    A world is the workload, profile and server that the compared policies share.
+    """
     return list(report.files[DIFFERENCES]["sentences"])

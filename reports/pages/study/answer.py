@@ -1,4 +1,7 @@
-"""The answer on a world in one sentence, and its key numbers."""
+"""The answer for one world in a sentence, and its key numbers.
+
+A world is the workload, profile and server that the compared policies share.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,11 @@ MOST_TIED = 4
 
 
 def answer(world: WorldPoints) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the sentence, and others on which policies are like the best or tied with it."""
+    """Return the parts of the answer, and of the sentences on policies that match the best.
+
+    The answer names the best policy of the world: the workload, profile and server that policies
+    share.
+    """
     best = world.best
     if best is None:
         return (_no_answer(world),), ()
@@ -34,7 +41,7 @@ def answer(world: WorldPoints) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def key_numbers(world: WorldPoints) -> tuple[Number, ...]:
-    """Return token hit rate, TTFT, realised bytes and checkpoint bytes of the best."""
+    """Return token hit rate, TTFT, realised bytes and checkpoint bytes of the best policy."""
     best = world.best
     if best is None:
         return ()
@@ -60,7 +67,7 @@ def key_numbers(world: WorldPoints) -> tuple[Number, ...]:
 
 
 def _where(world: WorldPoints) -> list[str]:
-    """Return the capacity, the world, and the placer where the series are not named by theirs."""
+    """Return the capacity, the name of the world, and the placer where no series names it."""
     parts = [f"At {world.place}, on {world.name}, " if world.name else f"At {world.place}, "]
     if all(series.placer not in series.name for series in world.series):
         parts += [
@@ -94,7 +101,7 @@ def _compared(world: WorldPoints, best: Point) -> list[str]:
 
 
 def _runner_up(world: WorldPoints, best: Point) -> list[str]:
-    """Return how far the next is behind, where the best is the baseline itself."""
+    """Return how far the second-best policy is behind, where the best is the baseline itself."""
     others = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
     fair = [p for p in others if not p.series.marks]
     if not fair:
@@ -129,19 +136,19 @@ def _difference(rate: Estimate, other: str, world: WorldPoints) -> list[str]:
 
 
 def _chance(difference: Estimate, comparisons: int) -> str:
-    """Return why a difference is unsure: its interval, or the number of comparisons alone."""
+    """Return why a difference is not significant: its interval, or only Holm's correction."""
     if difference.covers_zero:
         return ", which may be chance"
     return f", which may be chance among {comparisons:,} comparisons"
 
 
 def _positive(estimate: Estimate) -> Estimate:
-    """Return the difference the other way round where it is negative."""
+    """Return the absolute value of a difference, with its interval."""
     return estimate if estimate.value >= 0 else estimate.opposite
 
 
 def _size(ttft: Estimate) -> str:
-    """Return "40 ms [35 ms, 45 ms]", of a difference whose sign is told in words."""
+    """Return "40 ms [35 ms, 45 ms]", without the sign, which the sentence gives in words."""
     size = _positive(ttft)
     if size.low is None or size.high is None:
         return f"{format_seconds(size.value)} (no interval)"
@@ -154,9 +161,9 @@ def _signed_seconds(value: float) -> str:
 
 
 def _like(world: WorldPoints, best: Point) -> Iterator[str]:
-    """Say which have the result of the best, are tied with it, or may differ by chance alone.
+    """Yield which policies equal the best, are tied with it, or do not differ significantly.
 
-    What no one can run, a bound or what looks ahead, is no rival where it differs.
+    Bounds and policies that look ahead cannot be deployed, so they are named only where equal.
     """
     rivals = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
     gaps = [(rival, gap) for rival in rivals if (gap := world.gap(rival))]
@@ -175,7 +182,7 @@ def _like(world: WorldPoints, best: Point) -> Iterator[str]:
 
 
 def _listed(points: Sequence[Point]) -> str:
-    """Return the names of the best few, and how many more there are."""
+    """Return the names of the first few points by hit rate, and how many more there are."""
     ranked = sorted(points, key=lambda p: -p.token_hit_rate.value if p.token_hit_rate else 0.0)
     return first_of([point.series.label for point in ranked], MOST_TIED)
 

@@ -1,4 +1,4 @@
-"""What the facts of a study say against its figures."""
+"""Caveats of a study: facts that limit how far its figures can be trusted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_FAILED = 5
 
 
 def study_caveats(worlds: Sequence[WorldPoints], manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one plain sentence for each fact that a reader should weigh."""
+    """Yield one sentence for each fact that limits how far the figures can be trusted."""
     points = [point for world in worlds for point in world.points.values()]
     profile = manifest.get("profile", {})
     yield from _failures(points, manifest)
@@ -81,7 +81,7 @@ def _evidence(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[
 
 
 def _overloaded(worlds: Sequence[WorldPoints]) -> Iterator[str]:
-    """Yield where more work arrives than the server can do."""
+    """Yield a sentence on the points at which more work arrives than the server can do."""
     behind = [
         f"{point.series.name} at {point.capacity}" + (f" on {world.name}" if world.name else "")
         for world in worlds

@@ -1,4 +1,7 @@
-"""The charts of a world, each with its title and caption on a page and its title as an image."""
+"""Panels of one world: each chart with its title and caption, and its title as an image.
+
+A world is the workload, profile and server that the compared policies share.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ from reports.words import capital
 Swatches = tuple[tuple[str, str], ...]
 OCTAVES = "A bar is an octave, named by its nearer end, as thick as its share of the states."
 FLOORED = "Measured from that point as floored to where states may lie. "
-POINTS = (  # of the prompt: their names on a page and on an image, and what stands below the chart
+POINTS = (  # points of the prompt: names on a page and on an image, and caption of the chart
     (
         "branch",
         "the branch",
@@ -63,16 +66,18 @@ METRICS = {  # name -> metric, words; name, title and caption of its Pareto char
 
 
 class WorldPanels:
-    """The panels of a world; a chart that has nothing to show is None and leaves no panel.
+    """The panels of one world: the workload, profile and server that policies share.
+
+    A chart without data has no panel.
 
     Parameters
     ----------
     number
-        Of the world in the study, from 0.
+        Index of the world in the study, from 0.
     world
-        The points; charts draw the series that it shows.
+        Its points; charts draw the series in `world.shown`.
     followed
-        Of how many series the losses and the bytes over time can be drawn.
+        The number of series whose losses and bytes over time can be drawn.
     """
 
     def __init__(self, number: int, world: WorldPoints, followed: int) -> None:
@@ -83,7 +88,7 @@ class WorldPanels:
         self._fates = tuple((fate.name, fate.colour) for fate in occurring(focus))
 
     def savings(self) -> Iterator[Panel]:
-        """Yield savings and latency, against bytes, the baseline and the capacity."""
+        """Yield token hit rate and TTFT: against bytes, against the baseline, over capacity."""
         shown = self._world.shown
         for name, (metric, words, pareto_name, title, caption) in METRICS.items():
             image = f"{capital(words)} against realised bytes"
@@ -100,7 +105,7 @@ class WorldPanels:
         )
 
     def losses(self) -> Iterator[Panel]:
-        """Yield what became of the prompt tokens."""
+        """Yield the chart of how many prompt tokens were saved or lost, and why."""
         place = self._world.place
         yield from self._panel(
             "losses",
@@ -112,7 +117,7 @@ class WorldPanels:
         )
 
     def positions(self) -> Iterator[Panel]:
-        """Yield where policies store states."""
+        """Yield the charts of the positions at which policies store states."""
         shown, place, most = self._world.shown, self._world.place, self._followed
         points, stored = storing(shown), f"Where states are stored at {self._world.place}"
         yield from self._panel(
@@ -143,7 +148,7 @@ class WorldPanels:
         )
 
     def rate_over_time(self) -> Iterator[Panel]:
-        """Yield the token hit rate over time."""
+        """Yield the chart of the token hit rate over time."""
         title = f"Token hit rate over time at {self._world.place}"
         drawn = lambda: rate_over_time(self._world.shown)  # noqa: E731
         yield from self._panel(
@@ -151,7 +156,7 @@ class WorldPanels:
         )
 
     def of_the_best(self) -> Iterator[Panel]:
-        """Yield losses and bytes over time of the best point and of its baseline, on one scale."""
+        """Yield losses and bytes over time for the best policy and its baseline, on one scale."""
         world = self._world.shown
         if world.best is None:
             return
@@ -182,7 +187,7 @@ class WorldPanels:
             )
 
     def _difference(self, name: str, metric: Any, words: str) -> Iterator[Panel]:
-        """Yield differences from the baseline in a metric."""
+        """Yield the chart of differences from the baseline in a metric."""
         world = self._world
         drawn = leading(differences_at_focus(world.shown, metric))
         left_out = len(differences_at_focus(world, metric)) - len(drawn)
@@ -224,6 +229,6 @@ class WorldPanels:
         )
 
     def _blocks(self, which: str) -> str:
-        """Return what a step of a chart over time is, and that a warm-up is shaded."""
+        """Return the caption of a chart over time: what a step is, and the shaded warm-up."""
         warmup = " Grey: the warm-up, served but not counted." if self._world.warmed else ""
         return f"{which} block of consecutive requests, first replication.{warmup}"

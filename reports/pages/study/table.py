@@ -1,4 +1,4 @@
-"""The table of all points."""
+"""The table of all points of a world; a point is one series (policy) at one capacity."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ HEADINGS = (
     Heading("Cells", "finished / all replications"),
 )
 
-MOST_PLAIN = 60  # rows that a table shows at once; of more, those at the focus
+MOST_PLAIN = 60  # rows shown at once; a longer table first shows those at the focus capacity
 TOO_FEW = "n/a from too few requests to tell it"
 OF_POOLS = "mean peak of its capacity, and what left it, over the whole run"
 
 
 def headings(tails: Sequence[str], pools: Sequence[str]) -> tuple[Heading, ...]:
-    """Return the headings of a table, with what the study asks for: percentiles, split pools."""
+    """Return the headings, with columns for further percentiles and for split pools."""
     after = {
         "Against the baseline": [Heading(f"Pool {pool}", OF_POOLS) for pool in pools],
         "P99 TTFT": [Heading(f"{name.upper()} TTFT", TOO_FEW) for name in tails],
@@ -66,9 +66,10 @@ def further_percentiles(world: WorldPoints) -> list[str]:
 
 
 def cells_table(world: WorldPoints, id: str, most: int) -> Table:
-    """Return a row for each point in the order of the study.
+    """Return a table with a row for each point (series at a capacity), in the study's order.
 
-    Of more than `most`, those at the focus stand first, and a page leaves out the last ones.
+    With more than `most` rows, those at the focus (the capacity that the answer is about) come
+    first, and a page leaves out the last ones.
     """
     keys = [(s.name, c) for s in world.series for c in world.capacities]
     keys = [key for key in keys if key in world.points]
@@ -152,7 +153,7 @@ def _of_the_best(point: Point) -> TableCell:
 
 
 def _server(point: Point) -> TableCell:
-    """Return how busy the server was; a dash for the instant server, which has no load."""
+    """Return the load of the server; a dash for the instant server, which has none."""
     load = load_of_row(point.mean)
     share, own = load["utilisation"], load["offered_load"]
     if share is None or own is None:
@@ -163,7 +164,7 @@ def _server(point: Point) -> TableCell:
 
 
 def _pool(point: Point, pool: str) -> TableCell:
-    """Return what a pool held and evicted; a dash where pools are not split."""
+    """Return the bytes that a pool held and evicted; a dash where pools are not split."""
     words = pool_words(pool, lambda name: point.mean(f"pool_{pool}_{name}"))
     peak = point.mean(f"pool_{pool}_peak_bytes")
     return TableCell(*words, _key(peak)) if words and peak is not None else TableCell("\N{EN DASH}")

@@ -1,4 +1,8 @@
-"""The part of a study's page that looks at all of its workloads together."""
+"""The section of a study's page that compares policies across all of its worlds.
+
+A world is the workload, profile and server that policies share; the room is what foresight saves
+more than the baseline.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,11 @@ MOST_ROWS = 500
 
 
 def together(worlds: Sequence[WorldPoints]) -> Section | None:
-    """Return the section; None for a single world in which nothing looks ahead."""
+    """Return the section that compares policies across worlds.
+
+    A world is the workload, profile and server that policies share. None for a single world
+    without policies that look ahead.
+    """
     if len(worlds) < 2 and not any(s.marks for world in worlds for s in world.series):
         return None
     overview, several = overview_of(worlds), len(worlds) > 1
@@ -48,7 +56,7 @@ def together(worlds: Sequence[WorldPoints]) -> Section | None:
 
 
 def _ranks(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[Panel]:
-    """Yield the mean ranks by each metric, where there are several worlds."""
+    """Yield a chart of mean ranks for each metric, where there are several worlds."""
     colours = _colours(worlds)
     for ranking in overview.rankings if len(worlds) > 1 else ():
         rows = [
@@ -77,7 +85,7 @@ def _ranks(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[Panel]
 
 
 def _room(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[Panel]:
-    """Yield the shares of the room up to foresight, at the focus of each world."""
+    """Yield a chart of how much of the room each policy saves at the focus capacity."""
     colours, shares = _colours(worlds), _shares(overview, worlds)
     shown = _drawn_shares(shares, worlds)
     if not shown:
@@ -95,14 +103,14 @@ def _room(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[Panel]:
 
 
 def _shares(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Taken]:
-    """Return what is known of the room at the focus of each world, the best of each first."""
+    """Return the shares of the room at the focus capacity of each world, the best first in each."""
     focus = {(world.name, world.focus) for world in worlds}
     known = [t for t in overview.taken if t.share and (t.world, t.capacity) in focus]
     return sorted(known, key=lambda t: (t.world, -(t.share.value if t.share else 0.0)))
 
 
 def _drawn_shares(shares: Sequence[Taken], worlds: Sequence[WorldPoints]) -> list[Taken]:
-    """Return those that a chart has room for; of policies that are alike, the first."""
+    """Return the shares that fit in a chart; of policies with equal results only the first."""
     alike = {(w.name, name) for w in worlds for names in w.alike.values() for name in names}
     if len(shares) > MOST_SERIES:
         shares = [each for each in shares if (each.world, each.policy) not in alike]
@@ -146,7 +154,7 @@ def _rank_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Table
 
 
 def _room_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Table]:
-    """Return the shares of the room: a row a policy, a column a world at a capacity."""
+    """Return a table of shares of the room: a row per policy, a column per world and capacity."""
     shares = {(t.world, t.capacity, t.policy): t for t in overview.taken}
     places = list(dict.fromkeys((t.world, t.capacity) for t in overview.taken))
     if len(places) > MOST_COLUMNS:

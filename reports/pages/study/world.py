@@ -1,4 +1,7 @@
-"""The section of a world: its answer, key numbers, charts, and the table of its cells."""
+"""The section of one world: its answer, key numbers, charts, and the table of its cells.
+
+A world is the workload, profile and server that the compared policies share.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ from reports.report.packing import short
 from reports.results.points import WorldPoints
 from reports.words import sentence
 
-MOST_ROWS = 1000  # of the tables of a page
-MOST_FOLLOWED = 48  # series of a page whose losses and bytes over time can be drawn
+MOST_ROWS = 1000  # in all tables of a page together
+MOST_FOLLOWED = 48  # series per page whose losses and bytes over time can be drawn
 
 _SVG_SHAPES = {
     "circle": "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z",
@@ -38,7 +41,17 @@ _SVG_SHAPES = {
 
 
 def world_section(number: int, world: WorldPoints, worlds: int) -> Section:
-    """Return the section of a world, which shares the page with all `worlds`."""
+    """Return the section of one world: the workload, profile and server that policies share.
+
+    Parameters
+    ----------
+    number
+        Index of the world in the study, from 0.
+    world
+        Its points.
+    worlds
+        The number of worlds on the page, which share its limits on rows and series.
+    """
     text, like = answer(world)
     id = f"world-{number + 1}"
     return Section(
@@ -58,7 +71,7 @@ def world_section(number: int, world: WorldPoints, worlds: int) -> Section:
 
 
 def _charts(number: int, world: WorldPoints, followed: int) -> list[ReportBlock]:
-    """Return the charts in their groups; groups without charts are left out."""
+    """Return the charts by group; groups without charts are left out."""
     panels = WorldPanels(number, world, followed)
     blocks: list[ReportBlock] = [
         Panels(title="Savings and latency", panels=tuple(panels.savings())),
@@ -95,9 +108,9 @@ def _charts(number: int, world: WorldPoints, followed: int) -> list[ReportBlock]
 
 
 def position_words(world: WorldPoints, most: int) -> list[tuple[Sentence, Sentence]]:
-    """Return where policies store states in words, and the engine setting nearest to it.
+    """Return for each series where it stores states, and the engine setting nearest to that.
 
-    The words of a cell begin with its placer; here the name of the series stands in its place.
+    The stored words begin with the placer, which is replaced here by the name of the series.
     """
     items: list[tuple[Sentence, Sentence]] = []
     for point in storing(world.shown)[: max(most, 2)]:
@@ -124,7 +137,7 @@ def _range(world: WorldPoints) -> Range | None:
 
 
 def keys_of(world: WorldPoints) -> tuple[Key, ...]:
-    """Return the legend; a policy that stands for others with the same results names them."""
+    """Return the legend; a policy drawn in place of others with equal results names them."""
     shown = {series.name: series for series in world.shown.series}
     return tuple(
         Key(

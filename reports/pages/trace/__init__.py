@@ -1,4 +1,4 @@
-"""The report of `milepost trace inspect`: what a trace holds, and what a cache could save of it."""
+"""The report of `milepost trace inspect`: the content of a trace and what a cache could save."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def trace_report(inspection: Inspection, command: str, memory: Memory | None = None) -> Report:
-    """Return the report of a trace; `memory` adds working sets in bytes of a profile."""
+    """Return the report of a trace; `memory` adds its working sets in bytes, for one profile."""
     plain = inspection.as_json()
     whole = inspection.prompt_tokens
     at_ends = f"{percent(inspection.end_only_token_hit_rate)} "
@@ -60,7 +60,7 @@ def trace_report(inspection: Inspection, command: str, memory: Memory | None = N
 
 
 def _panels(inspection: Inspection, memory: Memory | None) -> Iterator[Panels]:
-    """Yield the charts in groups, as far as there is something to draw."""
+    """Yield the groups of charts that have data to draw."""
     charts = trace_charts(inspection)
     titles = {}
     if memory is not None and (held := working_sets(inspection, memory)) is not None:
@@ -80,7 +80,7 @@ def _panels(inspection: Inspection, memory: Memory | None) -> Iterator[Panels]:
 
 
 def _range(inspection: Inspection) -> Range | None:
-    """Return the whole time of the trace; None where it is too short for charts over time."""
+    """Return the time span of the trace; None where it is too short for charts over time."""
     if len(inspection.working_sets.moments) < 2:
         return None
     name, size = time_unit(inspection)

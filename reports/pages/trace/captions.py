@@ -1,4 +1,4 @@
-"""What each chart of a trace shows, in a sentence or two with this trace's own figures."""
+"""Captions of the charts of a trace: a sentence or two each, with figures of the trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GOOD_FIT = 0.05
 
 
 def tokens(count: float) -> str:
-    """Return tokens with three digits and the letter of the thousand, such as "16.6 M tokens"."""
+    """Return a number of tokens with three digits and a unit prefix, such as "16.6 M tokens"."""
     for letter, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if count >= 0.9995 * size:
             return f"{count / size:.3g} {letter} tokens"
@@ -40,7 +40,11 @@ def survival(inspection: Inspection) -> str:
 
 
 def concentration(inspection: Inspection) -> str:
-    """Say in which coordinate overlaps lie closest together, and what one checkpoint saves."""
+    """Say from which point of the prompt the ends of overlaps are most concentrated.
+
+    The points are the start, the end and the last branch point. Also say where one checkpoint per
+    prompt saves most.
+    """
     law = inspection.coordinates.all
     assert law is not None
     held = {name: getattr(law, name).share_in_best_window for name in COUNTED_FROM}
@@ -59,7 +63,7 @@ def concentration(inspection: Inspection) -> str:
 
 
 def _place(coordinate: str, count: int) -> str:
-    """Return a place in a coordinate, such as "1,632 tokens before the end"."""
+    """Return a position in words, such as "1,632 tokens before the end"."""
     if not count:
         return {"start": "at the start", "end": "at the end"}.get(coordinate, "at the branch point")
     how = {"start": "from the start", "end": "before the end"}.get(coordinate)
@@ -67,7 +71,7 @@ def _place(coordinate: str, count: int) -> str:
 
 
 def timeline(inspection: Inspection) -> str:
-    """Say how the hit rate of an unbounded cache moves."""
+    """Say how the hit rate of an unbounded cache changes over time."""
     quarters = _quarters(inspection)
     rates = " and ".join(
         f"{percent(rate)} in the {name} quarter"
@@ -79,7 +83,7 @@ def timeline(inspection: Inspection) -> str:
 
 
 def _quarters(inspection: Inspection) -> list[float]:
-    """Return the token hit rate of each quarter of the windows (0 without tokens)."""
+    """Return the token hit rate of each quarter of the time windows; 0 without tokens."""
     line = inspection.timeline
     count = len(line.start)
     rates = []
@@ -198,7 +202,7 @@ def dispersion(inspection: Inspection) -> str:
 
 
 def turns(inspection: Inspection) -> str:
-    """Say how long sessions are, and whether they go on from turn to turn."""
+    """Say how many turns sessions have, and whether each turn continues the prompt before it."""
     talk = inspection.conversations
     assert talk is not None
     opening = (
@@ -213,7 +217,7 @@ def turns(inspection: Inspection) -> str:
     )
 
 
-PANELS = {  # group -> name of a chart -> its title, and what makes its caption
+PANELS = {  # group -> name of a chart -> its title, and the function that writes its caption
     "Overlaps": {
         "survival": ("How far prompts overlap", survival),
         "concentration": ("Where overlaps end", concentration),
@@ -228,7 +232,7 @@ PANELS = {  # group -> name of a chart -> its title, and what makes its caption
         "turns": ("Sessions", turns),
         "dispersion": ("Burstiness of the arrivals", dispersion),
     },
-    "Over time": {  # and the working set in bytes, where a profile is known
+    "Over time": {  # the working set in bytes is added where a profile is given
         "timeline": ("What could be saved, over time", timeline),
         "working_set": ("The working set", working_set),
         "rate": ("Arrivals over time", rate),

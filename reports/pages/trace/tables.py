@@ -1,4 +1,4 @@
-"""The figures of a trace in tables, with units, numerators and denominators."""
+"""Tables of the figures of a trace, with units, numerators and denominators."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _arrivals(arrivals: Burstiness, span_seconds: float) -> Iterator[tuple[str, 
 
 
 def laws(inspection: Inspection) -> Table:
-    """Return mean and quantiles of everything that is counted in tokens."""
+    """Return a table with mean and quantiles of every quantity that is counted in tokens."""
     talk = inspection.conversations
     rows = {
         "prompt length": inspection.prompt_length,
@@ -117,7 +117,7 @@ def laws(inspection: Inspection) -> Table:
 
 
 def coordinates(inspection: Inspection) -> Table:
-    """Return where overlaps end, of all requests and of those with each label."""
+    """Return a table of the positions at which overlaps end, for all requests and per label."""
     whole = inspection.coordinates.all
     labels = inspection.coordinates.by_label if len(inspection.coordinates.by_label) > 1 else {}
     window = "" if whole is None else f" of {whole.window_tokens} tokens"

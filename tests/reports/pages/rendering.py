@@ -1,4 +1,4 @@
-"""Pages and charts of a study from its cells and manifest."""
+"""Helpers that make pages and charts of a study from its cells and manifest."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ def render_study(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
 
 
 def study_charts(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the charts of a study by the names of their images."""
+    """Return the charts of a study, by the name of the image."""
     panels = study_report(cells, manifest).panels
     return {panel.image: panel.chart for panel in panels if panel.image}
 
 
 def world_charts(world: WorldPoints, followed: int = MOST_SERIES) -> dict[str, Any]:
-    """Return the charts of one world by name, of which `followed` series can be followed."""
+    """Return the charts of one world (workload, profile and server) by name.
+
+    Losses and bytes over time are drawn for `followed` series.
+    """
     section = world_section(0, world, MOST_FOLLOWED // followed)
     return {panel.image: panel.chart for panel in section.panels}
 

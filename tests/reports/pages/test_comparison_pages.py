@@ -1,4 +1,4 @@
-"""The pages that compare: workloads together, and two runs, as they stand and in a browser."""
+"""Tests of pages that compare workloads or two runs, as HTML and in a browser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.reports.sample_study import GIB, sample
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
-# What the first workload's key does to the ranks and the room above it, and to the second workload.
+# Whether a click on the first workload's legend also selects the policy in the other sections.
 ACTIONS = """
   const opacity = () => Object.fromEntries([...page.querySelectorAll(".chart")].map((chart) =>
     [chart.id, [...new Set([...chart.querySelectorAll(".mark-symbol path")]
@@ -54,7 +54,7 @@ def study_page() -> str:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return two runs of the same 400 requests, the second of which saves more."""
+    """Return folders of two runs of the same 400 requests; the second run saves more."""
     folder = tmp_path_factory.mktemp("runs")
     generator = np.random.default_rng(1)
     prompt = generator.integers(500, 1500, 400)
@@ -170,7 +170,7 @@ def test_equal_runs_have_no_chart(folders: tuple[Path, Path]) -> None:
 
 @pytest.fixture(scope="module")
 def seen(report: Report, study_page: str, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
-    """Return what a browser made of both pages."""
+    """Return what a browser shows of both pages."""
     comparison = render(report)
     visits = [Visit(study_page, ACTIONS), Visit(comparison, dark=True)]
     return look_at_all(visits, tmp_path_factory.mktemp("pages"))

@@ -1,4 +1,4 @@
-"""The page of a drift study, as it stands and in a browser."""
+"""Tests of the page of a drift study, as HTML and in a browser."""
 
 from __future__ import annotations
 

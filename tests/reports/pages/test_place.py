@@ -1,4 +1,4 @@
-"""The report of `milepost place`."""
+"""Tests of the report of `milepost place`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def law() -> DepthLaw:
 
 
 def rows(spec: dict[str, Any], field: str) -> list[dict[str, Any]]:
-    """Return the data set with `field`."""
+    """Return the data set of a chart that has `field`."""
     return next(table for table in spec["datasets"].values() if field in table[0])
 
 

@@ -1,4 +1,4 @@
-"""A page type is one short file: it is stored, shown and made again like those of the project."""
+"""Tests that a page type in one short file is stored and shown like the built-in ones."""
 
 from __future__ import annotations
 

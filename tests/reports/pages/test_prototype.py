@@ -1,4 +1,4 @@
-"""The report of `milepost prototype`, from runs made by hand."""
+"""Tests of the report of `milepost prototype`, with hand-made runs."""
 
 from __future__ import annotations
 

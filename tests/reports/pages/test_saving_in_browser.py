@@ -1,4 +1,4 @@
-"""What a reader takes from a page: charts, tables; and what is left of it without JavaScript."""
+"""Browser tests of saving charts and tables from a page, and of a page without JavaScript."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.reports.sample_study import GIB, sample
 
 FORMULA = '=HYPERLINK("http://x","y")'
 
-# Links are clicked by the page; here they only say what they would have saved.
+# The page clicks download links; here a click only records what would have been saved.
 ACTIONS = """
   const saved = [];
   const blobs = new Map();

@@ -22,12 +22,12 @@ HOSTILE = "</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\u2028'\""
 
 
 def markup_of(page: str) -> str:
-    """Return the page without its style and the libraries."""
+    """Return the page without its scripts and styles."""
     return re.sub(r"<(script|style)>.*?</\1>", "", page, flags=re.DOTALL)
 
 
 def text_of(page: str) -> str:
-    """Return what a reader sees, on one line."""
+    """Return the visible text of the page on one line."""
     body = re.sub(r"<script .*?</script>", "", markup_of(page), flags=re.DOTALL)
     return " ".join(unescape(re.sub(r"<[^>]+>", "", body)).split())
 
@@ -103,7 +103,7 @@ def test_what_many_comparisons_bring_by_chance_is_not_claimed() -> None:
 
 
 def _doubted(item: tuple[tuple[str, str], Point]) -> tuple[tuple[str, str], Point]:
-    """Return a point whose differences do not stand the correction."""
+    """Return a point whose differences are not significant after Holm's correction."""
     key, point = item
     rate, ttft = point.token_hit_rate_difference, point.ttft_difference
     return key, replace(

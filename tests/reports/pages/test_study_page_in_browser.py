@@ -1,4 +1,4 @@
-"""The page of a study in a browser: what a reader can do with it."""
+"""Browser tests of the interactions on the page of a study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of `milepost trace inspect`."""
+"""Tests of the report of `milepost trace inspect`."""
 
 from __future__ import annotations
 

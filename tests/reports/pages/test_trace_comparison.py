@@ -1,4 +1,4 @@
-"""The report of `milepost trace compare`."""
+"""Tests of the report of `milepost trace compare`."""
 
 from __future__ import annotations
 

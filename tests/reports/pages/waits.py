@@ -1,4 +1,4 @@
-"""A page type of its own: how long requests wait, from `waits.json`."""
+"""Example of a plug-in page type: how long requests wait, read from `waits.json`."""
 
 from __future__ import annotations
 
