@@ -26,7 +26,7 @@ class Study:
     Parameters
     ----------
     settings
-        As in a study file: tables, or dotted keys such as "cache.capacity".
+        Settings as in a study file: nested tables, or dotted keys such as "cache.capacity".
 
     Raises
     ------
@@ -131,7 +131,7 @@ class Results:
     Parameters
     ----------
     folder
-        Of `Study.run` or of `milepost sweep`.
+        A folder written by `Study.run` or `milepost sweep`.
     """
 
     folder: Path

@@ -1,8 +1,9 @@
-"""Answers made from finished searches, also where no capacity meets the target.
+"""Answers made from finished capacity searches, also where no capacity meets the target.
 
-The bound is the same traffic on a cache that keeps everything, with a state at every position for
-free (placer `dense`, unbounded). Nothing that saves less makes a server faster, but for restores
-that cost more than what they save; so a target that it misses needs something else than memory.
+Where none does, the answer gives a bound: the same traffic on a cache that keeps everything and has
+a state at every position for free (placer `dense`, unbounded). A cache that saves fewer tokens does
+not make the server faster, unless restores from the cache take longer than the prefill that they
+save. So if the bound misses the target too, more memory does not help.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _NOTHING = SearchResult((), dict.fromkeys(SIDES, Crossing(None, None)), (), unev
 
 
 def answer_of(candidate: Candidate, ended: SearchResult | str, prices: Prices | None) -> Answer:
-    """Return the answer for a candidate; `ended` is an error if a cell failed."""
+    """Return the answer for a candidate; `ended` is its search, or the error of a failed cell."""
     policy = candidate.study.policy
     result = _NOTHING if isinstance(ended, str) else ended
     least, trials = result.least, result.trials
@@ -63,8 +64,8 @@ def add_limits(
 ) -> None:
     """Set `nearest`, `bound` and `memory_can_help` of each answer without a capacity.
 
-    `bounds_of` returns what each candidate would do with a cache that saves all there is. There
-    is no bound of costs, for which memory is paid.
+    `bounds_of` simulates each candidate with a cache that keeps everything. Targets in dollars have
+    no such bound, because more memory costs more.
     """
     missed: list[tuple[Candidate, Answer]] = []
     for candidate, answer in answers:
@@ -83,7 +84,7 @@ def add_limits(
 
 
 def _nearest(answer: Answer, target: Target) -> Tried | None:
-    """Return the trial nearest to the target; where none has a value, the one that served most."""
+    """Return the trial nearest to the target; without values, the one that served most requests."""
     if answer.error is not None or answer.capacity_bytes is not None:
         return None
 
@@ -95,9 +96,10 @@ def _nearest(answer: Answer, target: Target) -> Tried | None:
 
 
 def best_of(answers: Sequence[Answer], target: Target) -> int | None:
-    """Return the number of the answer with the least capacity, by the better value of equals.
+    """Return the index of the answer with the least capacity; of equals, the one of better value.
 
-    Policies that are no bound and know no future requests come first.
+    Policies that could be deployed are preferred to upper bounds and to policies that use future
+    requests. None if no answer has a capacity.
     """
     met = [
         (bool(answer.marks), answer.capacity_bytes, target.rank(answer.value), number)
@@ -124,7 +126,7 @@ def _tried(trial: Trial, prices: Prices | None) -> Tried:
 
 
 def _pools(trial: Trial) -> Pools | None:
-    """Return capacity and mean peak of each pool of a split cache; None where there is one."""
+    """Return capacity and mean peak of each pool of a split cache; None for an undivided cache."""
     if any(row.get("pool_kv_capacity_bytes") is None for row in trial.rows):
         return None
     names = ("capacity_bytes", "peak_bytes")
@@ -135,15 +137,15 @@ def _pools(trial: Trial) -> Pools | None:
 
 
 def _dollars(trial: Trial, prices: Prices) -> float | None:
-    """Return what memory and busy GPU cost, per million prompt tokens served; None for none."""
+    """Return the cost of memory and busy GPU per million prompt tokens; None if none is served."""
     spent = _spent(trial, prices)
     return spent and prices.dollars_per_gib_hour * spent[0] + spent[1]
 
 
 def knee(trials: Sequence[Trial], prices: Prices) -> Knee | None:
-    """Return the cheapest capacity tried, and the prices of memory between which it stays so.
+    """Return the cheapest capacity tried, and the range of memory prices in which it is cheapest.
 
-    None where nothing was tried, no time passes or nothing is served.
+    None if nothing was tried, or if a trial has no time span or served no tokens.
     """
     spent = [both for trial in trials if (both := _spent(trial, prices)) and both[0]]
     if not spent or len(spent) < len(trials):

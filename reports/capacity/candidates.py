@@ -1,4 +1,4 @@
-"""Candidates of a capacity search: every grid combination of settings except the capacity."""
+"""Candidates of a capacity search: all combinations of a study's grid except for the capacity."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from simulator.base.errors import UsageError, printable
 from simulator.base.units import LARGEST_BYTES, format_bytes, parse_capacity
 
 CAPACITY = "cache.capacity"
-UNTIL = "study.until_ci"  # replications are as many as the study says: no interval is asked for
+UNTIL = "study.until_ci"  # left out: a search uses the stated number of replications
 LEFT_OUT = (CAPACITY, f"grid.{CAPACITY}", UNTIL)
 MOST_CAPACITIES = 64
 SAVES_ALL = {"placer": "dense", "eviction": "lru", "admission": "always"}
@@ -32,16 +32,16 @@ SAVES_ALL = {"placer": "dense", "eviction": "lru", "admission": "always"}
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One combination, over its replications.
+    """One combination of settings, with its replications.
 
     Parameters
     ----------
     name
-        The placer, and whatever else varies.
+        The placer, and the other settings that vary.
     marks
-        Why it is no fair competitor: an upper bound, or one that looks ahead.
+        Reasons why it could not be deployed: it is an upper bound, or uses future requests.
     cells
-        One a replication, of any capacity.
+        One simulation for each replication; their capacity is replaced later.
     """
 
     name: str
@@ -55,11 +55,11 @@ class Candidate:
 
     @property
     def drawn(self) -> bool:
-        """Whether its replications differ by draws of the costs."""
+        """Whether its replications differ by random draws of the costs."""
         return self.study.model.draws
 
     def fitting(self, sizes: Iterable[int]) -> list[int]:
-        """Return the sizes that hold what is kept apart for states, ascending."""
+        """Return the sizes at least as large as the memory reserved for states, ascending."""
         return sorted({size for size in sizes if holds_states(self.study, size)})
 
     def at(self, capacity_bytes: int) -> list[Cell]:
@@ -70,7 +70,7 @@ class Candidate:
         ]
 
     def saving_all(self) -> list[Cell]:
-        """Return its cells with a cache that keeps everything, states at every position free."""
+        """Return its cells with an unbounded cache that has a state at every position for free."""
         return [
             changed(
                 cell,
@@ -92,14 +92,14 @@ def candidates(
 ) -> tuple[ResolvedStudy, list[Candidate], list[int | None]]:
     """Return the study, its candidates in the order of the grid, and the capacities that it states.
 
-    These are ascending, unbounded (None) last.
+    The capacities are in bytes, ascending, with unbounded (None) last.
 
     Raises
     ------
     UsageError
-        For anything wrong with the study; where a capacity is none, stated twice or too small for
-        any candidate to keep anything, there are none or too many, or a candidate keeps more apart
-        for states than any of them.
+        For any fault of the study; for a capacity that is invalid, stated twice, or too small for
+        a candidate to keep anything; for an empty or too long list of capacities; and for a
+        candidate that reserves more memory for states than the largest capacity.
     """
     key = f"grid.{CAPACITY}"
     place = f"{settings.origin(key)}: '{key}'"
@@ -122,7 +122,7 @@ def candidates(
 
 
 def _stated_sizes(stated: Any, place: str) -> dict[int | None, Any]:
-    """Return the capacities of a grid in bytes, with how each is written; none where none are."""
+    """Return each stated capacity in bytes, with the value as written; empty if none is stated."""
     if stated is None:
         return {}
     if not (isinstance(stated, list) and 1 <= len(stated) <= MOST_CAPACITIES):
@@ -138,7 +138,7 @@ def _stated_sizes(stated: Any, place: str) -> dict[int | None, Any]:
 
 
 def states_beyond(sought: Sequence[Candidate], stated: Sequence[int | None]) -> list[str]:
-    """Return which of the stated capacities are not tried with which pools, a line for each."""
+    """Return a line for each setting of pools with stated capacities that are too small for it."""
     lines = {}
     for study in (candidate.study for candidate in sought):
         small = [format_bytes(s) for s in stated if s is not None and not holds_states(study, s)]
@@ -153,11 +153,11 @@ def states_beyond(sought: Sequence[Candidate], stated: Sequence[int | None]) -> 
 def coarse_grid(
     candidate: Candidate, facts: Sequence[TraceFacts], stated: Sequence[int | None]
 ) -> list[int]:
-    """Return the capacities to begin with, in bytes, ascending.
+    """Return the capacities with which a search begins, in bytes, ascending.
 
-    Without stated ones they are the powers of two from one state, or all that are kept apart, up to
-    all that the traces could make a cache hold: the KV of every distinct prompt token, and a state
-    for each request. That also stands for a stated "unbounded".
+    They are the stated ones. Without any, they are powers of two. The least holds one state, or all
+    the memory reserved for states; the greatest holds the KV of every distinct prompt token and a
+    state for each request. The greatest also replaces a stated "unbounded".
     """
     study = candidate.study
     states = states_bytes(study) or profile_named(study.model.profile).state_bytes
@@ -166,23 +166,24 @@ def coarse_grid(
     if not stated:
         return [1 << power for power in range(least, max(least, most) + 1)]
     top = [1 << most] if None in stated and 1 << most > max(bounded, default=0) else []
-    return bounded + top or [1 << least]  # of a variation whose states exceed all that is stated
+    return bounded + top or [1 << least]  # for a variation whose states exceed all stated sizes
 
 
 def ends_of(candidate: Candidate, facts: Sequence[TraceFacts]) -> GridLimits:
-    """Return how far the grid of a candidate may be extended.
+    """Return the limits to which the grid of a candidate may be extended.
 
-    Down to one page of KV and one state, up to the power of two in which all that the traces could
-    make a cache hold fits.
+    The least is one page of KV and one state. The most is a power of two that holds all KV and
+    states that the traces can produce.
     """
     most = min(LARGEST_BYTES, 1 << _whole_bytes(candidate, facts).bit_length())
     return GridLimits(least_useful_bytes(candidate.study), most)
 
 
 def _whole_bytes(candidate: Candidate, facts: Sequence[TraceFacts]) -> int:
-    """Return the KV of every distinct prompt token, and a state for each request.
+    """Return the most bytes that the traces can fill, the largest over the traces.
 
-    Or, instead of those, what is kept apart for states.
+    They are the KV of every distinct prompt token, and either the memory reserved for states or,
+    without a reservation, one state for each request.
     """
     profile, kept = profile_named(candidate.study.model.profile), states_bytes(candidate.study)
     return max(
@@ -198,7 +199,7 @@ def _candidate(group: tuple[Cell, ...], varied: Sequence[str]) -> Candidate:
 
 
 def _name(cell: Cell, varied: Sequence[str]) -> str:
-    """Return "adaptive · gdsf · rate 5"."""
+    """Return a name such as "adaptive · gdsf · rate 5"."""
     policy = cell.study.policy
     names = [policy.placer, *(getattr(policy, kind) for kind in varied if kind != "placer")]
     others = {key: v for key, v in cell.choice.items() if not key.startswith("policy.")}

@@ -1,9 +1,10 @@
-"""Evidence on whether a capacity that was tried meets the target, and how surely.
+"""Statistical evidence on whether a capacity that was tried meets the target.
 
-It *surely* meets the target where the whole 95 % interval of the metric does, and *may* meet it
-where a part does. So the interval of the least capacity reaches from the greatest that surely
-misses to the least that surely meets: the set of capacities that a test at 5 % does not reject.
-With few replications this keeps its coverage, where a bootstrap over three seeds would not.
+A capacity *surely* meets the target if the whole 95 % interval of the metric does, and *may* meet
+it if a part of the interval does. The interval of the least capacity reaches from the greatest one
+that surely misses to the least that surely meets: it is the set of capacities that a test at the
+5 % level does not reject. It keeps its coverage with few replications, where a bootstrap over three
+seeds would not.
 """
 
 from __future__ import annotations
@@ -37,15 +38,17 @@ class Trial:
     Parameters
     ----------
     capacity_bytes
-        What was tried.
+        The capacity.
     value
-        Of the target's metric, the mean over replications; infinite where requests were not served.
+        Mean of the target's metric over replications; the worst value where requests were not
+        served.
     may, met, sure
-        Whether it may meet the target, does, and surely does: each implies the one before.
+        Whether the capacity may meet the target, meets it by its value, and surely meets it; each
+        implies the one before.
     method
-        What the interval behind `may` and `sure` rests on.
+        How the interval behind `may` and `sure` was computed.
     rows
-        The metrics of the cells, by replication.
+        The metrics of the cells (simulations), by replication.
     """
 
     capacity_bytes: int
@@ -57,7 +60,7 @@ class Trial:
     rows: tuple[Metrics, ...]
 
     def mean(self, name: str) -> float | None:
-        """Return the mean of a metric over replications; None where one lacks it."""
+        """Return the mean of a metric over replications; None if one of them lacks it."""
         return mean_of(self.rows, name)
 
 
@@ -69,9 +72,9 @@ def judge(capacity_bytes: int, rows: Sequence[Metrics], target: Target, *, drawn
     capacity_bytes, rows
         The capacity, and the metrics of its cells by replication.
     target
-        What is asked.
+        The metric and its limit.
     drawn
-        Whether replications differ by draws of the costs.
+        Whether replications differ by random draws of the costs.
     """
     values = [target_value(row, target) for row in rows]
     if not all(map(isfinite, values)):
@@ -98,7 +101,7 @@ def _estimate(values: Sequence[float], drawn: bool) -> Estimate:
 
 
 def _blocks(row: Metrics, alone: Estimate) -> Estimate:
-    """Return the ratio over blocks of time with its interval, where there are enough blocks."""
+    """Return the ratio over blocks of time with its interval; `alone` without blocks."""
     over, under = (
         np.asarray(row[name], dtype=np.float64) for name in ("block_over", "block_under")
     )
@@ -109,9 +112,9 @@ def _blocks(row: Metrics, alone: Estimate) -> Estimate:
 
 
 def _ends(estimate: Estimate, limit: float, target: Target) -> tuple[bool, bool]:
-    """Return whether a part of the interval meets the limit, and whether all of it does."""
+    """Return whether some of the interval meets the limit, and whether all of it does."""
     if estimate.low is None or estimate.high is None:
-        return False, True  # nothing but the value itself, which decides
+        return False, True  # without an interval the value alone decides
     if target.metric.less_is_better:
         return estimate.low <= limit, estimate.high <= limit
     return estimate.high >= limit, estimate.low >= limit

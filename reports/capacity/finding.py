@@ -46,7 +46,7 @@ WITHIN = 0.03
 
 @dataclass(frozen=True, slots=True)
 class CapacityQuestion:
-    """What is asked.
+    """A question for the least capacity that meets a target.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class CapacityQuestion:
     target
         What the capacity must meet.
     prices
-        Of memory and GPU; None where costs do not matter.
+        Prices of memory and GPU; None if costs do not matter.
     within
-        The step in which the answer is told, as a share.
+        The precision of the answer: the last step of the search, as a share of the capacity.
     sensitivity
         Whether to vary the best answer.
     command
-        How a reader may repeat this, for the page.
+        The command that repeats the search, shown on the page.
     """
 
     settings: Settings

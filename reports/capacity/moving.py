@@ -1,4 +1,4 @@
-"""Searches for the variations of the best answer, all on the same grid of capacities."""
+"""Searches for variations of the best answer (such as more traffic), all on the same grid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reports.capacity.target import Metric
 from reports.capacity.variations import variations
 from simulator.base.units import format_bytes
 
-# What each variation should do to the memory that is needed; of prompts and models more is asked.
+# Variations that are expected to need more memory than the base, and less.
 MORE = ("traffic +20 %", "prompts 20 % longer", "a bigger model")
 LESS = ("traffic -20 %", "KV in fp8", "states in int8")
 
@@ -20,8 +20,8 @@ def vary(
 ) -> tuple[Answer, list[tuple[Candidate | None, Varied]]]:
     """Return a candidate's answer, searched again, and the answer under each variation.
 
-    All are sought on one grid, which holds whatever capacity one of them was extended to: else one
-    would seem to need less memory only because less was tried for it alone.
+    All searches use one grid, with every capacity to which any of them was extended. Otherwise one
+    could appear to need less memory only because smaller capacities were tried for it alone.
     """
     varied = list(variations(candidate, searching))
     sought = [each.candidate for each in varied if each.candidate is not None]
@@ -43,9 +43,9 @@ def vary(
 def against_expectation(
     name: str, answer: Answer | None, base: Answer, metric: Metric
 ) -> str | None:
-    """Return what to say of a variation that asks for more and needs less memory, or the reverse.
+    """Return a caution if a variation changes the memory needed against the expectation, else None.
 
-    None where it does not, or has no answer.
+    None also if the variation or the base has no capacity as its answer.
     """
     capacity, asked = None if answer is None else answer.capacity_bytes, base.capacity_bytes
     if answer is None or capacity is None or asked is None:
@@ -61,7 +61,7 @@ def against_expectation(
 
 
 def _why(answer: Answer, base: Answer) -> str:
-    """Return the likeliest reason, as far as the figures show one."""
+    """Return the likeliest reason for a change against the expectation."""
     if _overlap(answer, base):
         return "the intervals overlap, so these data do not tell the two apart"
     if any(each.uneven or not each.halved for each in (answer, base)):
@@ -75,7 +75,7 @@ def _overlap(*answers: Answer) -> bool:
 
 
 def _side_by_side(answer: Answer, base: Answer, most: int, metric: Metric) -> str:
-    """Return both values at the larger of the two answers, or at what both tried below it."""
+    """Return both metrics at the largest capacity that both tried, up to `most`, as text."""
     asked, then = (
         {trial.capacity_bytes: trial.value for trial in each.trials if trial.value is not None}
         for each in (base, answer)

@@ -1,11 +1,12 @@
-"""The search for the least capacity: a coarse grid, then bisection where the grid allows it.
+"""Search for the least capacity that meets a target: a coarse grid, then bisection.
 
-More memory can be worse, so nothing is assumed between two grid capacities, unless the grid
-crosses the target there and stays on the other side at the next capacity too; only then are steps
-halved repeatedly. Capacities that contradict the expected order are reported.
+More memory can make a cache worse, so the metric is not assumed monotone between two capacities of
+the grid. A step of the grid is bisected only if the target is missed below it, met above it, and
+met at the next capacity too. Capacities that contradict the expected order are reported.
 
-Where the smallest of the grid may meet the target already, halves of it are tried too, and where
-none does, doubles, two at a time, up to where less or more memory can make no difference.
+If the smallest capacity of the grid may meet the target already, the grid is extended downwards by
+halves; if none meets it, upwards by doubles. Each extension has two capacities, and the grid ends
+where less or more memory can make no difference.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ class GridLimits:
     Parameters
     ----------
     least
-        The least capacity that can be of any use.
+        The least capacity at which the cache can save anything, in bytes.
     most
-        One in which everything fits.
+        A capacity in which everything fits, in bytes.
     """
 
     least: int
@@ -43,7 +44,8 @@ class GridLimits:
     def beyond(self, trials: Sequence[Trial]) -> list[int]:
         """Return the capacities to try next, below or above those of the grid, ascending.
 
-        Below where the smallest may meet the target, above where none does.
+        They are below the grid if its smallest capacity may meet the target, and above if none
+        meets it.
         """
         first, last = trials[0], trials[-1]
         low, high = first.capacity_bytes, last.capacity_bytes
@@ -55,17 +57,17 @@ class GridLimits:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Where capacities begin to hold a property.
+    """The step between two capacities tried in which a property begins to hold.
 
     Parameters
     ----------
     below
-        The greatest capacity tried under `least`, which does not hold it; None where the least
-        tried holds it.
+        The greatest capacity tried below `least`, where it does not hold; None if it holds at the
+        least capacity tried.
     least
-        The least capacity tried that holds it; None where none does.
+        The least capacity tried at which it holds; None if there is none.
     clean
-        Whether the next of the grid holds it too, so that the step between may be halved.
+        Whether it also holds at the next capacity of the grid, so that the step may be bisected.
     """
 
     below: int | None
@@ -73,7 +75,7 @@ class Crossing:
     clean: bool = True
 
     def middle(self, within: float) -> int | None:
-        """Return the capacity that halves the step; None where it is small or may not be halved."""
+        """Return the geometric middle of the step; None if it is small or may not be bisected."""
         if not self.clean or self.below is None or self.least is None:
             return None
         middle = max(isqrt(self.below * self.least), self.below + 1)  # halves the ratio
@@ -81,7 +83,7 @@ class Crossing:
         return None if fine or middle >= self.least else middle
 
     def narrowed(self, trial: Trial, side: Side) -> Crossing:
-        """Return the half of the step that a trial leaves."""
+        """Return the half of the step that remains after a trial inside it."""
         if getattr(trial, side):
             return Crossing(self.below, trial.capacity_bytes)
         return Crossing(trial.capacity_bytes, self.least)
@@ -89,21 +91,21 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """How a search ended.
+    """The outcome of a search.
 
     Parameters
     ----------
     trials
         All capacities tried, ascending.
     crossings
-        Where capacities begin to meet the target perhaps ("may"), by their value ("met"), surely
-        ("sure").
+        The steps in which capacities begin to meet the target: possibly ("may"), by their value
+        ("met"), and surely ("sure").
     missed_above
-        Capacities tried above the least that meets the target, and that miss it all the same.
+        Capacities that miss the target although a smaller one tried meets it.
     uneven
-        Whether the metric got worse somewhere in the step of the grid that was halved.
+        Whether the metric got worse with more memory somewhere in the step that was bisected.
     grid
-        The capacities that were tried before any step was halved.
+        The capacities that were tried before the bisection.
     """
 
     trials: tuple[Trial, ...]
@@ -131,18 +133,18 @@ class SearchResult:
 def search(
     grid: Sequence[int], target: Target, within: float, ends: GridLimits | None = None
 ) -> Search:
-    """Search for the least capacity; yields capacities to try, and is sent the trials of them.
+    """Search for the least capacity: a generator that yields capacities and is sent their trials.
 
     Parameters
     ----------
     grid
         Capacities in bytes, ascending.
     target
-        What is asked.
+        The metric and its limit.
     within
-        Steps are halved until they are at most this share of their lower end; 0: to the byte.
+        The bisection ends when a step is at most this share of its lower end; 0: one byte.
     ends
-        How far the grid may be extended; None: not at all.
+        The limits to which the grid may be extended; None: it is not extended.
     """
     trials = dict((yield list(grid)))
     while beyond := ends.beyond([trials[c] for c in grid]) if ends else []:

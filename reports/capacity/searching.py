@@ -27,14 +27,14 @@ Ends = list[SearchResult | str]  # how searches end, or the error of a cell
 
 
 class Searching:
-    """All searches of a capacity question, one a candidate.
+    """All searches of a capacity question, one for each candidate.
 
     Parameters
     ----------
     runner
-        Where cells are simulated.
+        Simulates the cells.
     target, prices, within
-        As in the question.
+        The parameters of the same names of `CapacityQuestion`.
     stated
         The capacities of the study's grid.
     """

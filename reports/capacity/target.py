@@ -32,11 +32,11 @@ class Metric:
     Parameters
     ----------
     name, title
-        For the command line, and for readers.
+        The name on the command line, and the title in reports.
     unit
-        Of its limit.
+        The unit of the target's limit.
     quantile
-        Of the times to first token; None for all others.
+        The quantile of the times to first token; None for all other metrics.
     """
 
     name: str

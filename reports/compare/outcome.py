@@ -169,13 +169,13 @@ class TwoRuns(msgspec.Struct, frozen=True, kw_only=True):
     changes
         What differs in settings, trace and versions.
     comparisons
-        One a figure, and a cell.
+        One for each figure of each cell.
     requests
-        Of paired runs: how many requests save "more", "less" or "the same" in B.
+        For paired runs, how many requests save "more", "less" or "the same" in B.
     notes
         What a reader must know.
     margins
-        Within what figures are called tied.
+        The margins within which figures count as tied.
     """
 
     kind: Literal["run", "sweep"]

@@ -1,8 +1,8 @@
-"""Cells on the workers of a dask cluster, with the same outcomes as on this machine.
+"""Execution of cells (simulations) on a dask cluster, with the same outcomes as on one machine.
 
-The scheduler gives what a dead worker had to the others, and gives a cell up when three have died
-running it (its `allowed-failures`). Innocent cells may be among them, so they are then tried
-once more, one at a time.
+If a worker dies, the scheduler gives its cells to other workers. It gives a cell up after three
+workers have died while they held it (the scheduler's setting `allowed-failures`). Cells that did
+not cause the deaths may be among those given up, so each of them is run once more, one at a time.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
     from distributed import Client
 
 WAIT_SECONDS = 10
-PER_THREAD = 3  # cells in flight: some wait beside the one that runs
+PER_THREAD = 3  # cells submitted per thread: one runs and the others wait
 SCHEMES = ("tcp", "tls")
 
 
 def run_on_cluster(
     work: Work[T], tasks: Sequence[T], address: str
 ) -> Generator[CellOutcome, None, None]:
-    """Yield the outcome of every task as it comes, in no promised order.
+    """Yield the outcome of every task as it finishes, in no fixed order.
 
     Parameters
     ----------
     work
-        A function of a module that the workers can import.
+        The function to run; it must belong to a module that the workers can import.
     tasks
-        What to work on; what they open by path the workers must find there.
+        Its arguments; the workers must find the files that these name under the same paths.
     address
-        Of the scheduler, such as "tcp://10.0.0.1:8786".
+        The address of the scheduler, such as "tcp://10.0.0.1:8786".
 
     Raises
     ------
     UsageError
-        Where the scheduler cannot be reached, has no workers, has one with other versions of
-        what results depend on, or goes away.
+        If the scheduler cannot be reached, has no workers or stops, or if a worker has other
+        versions of the software on which results depend.
     """
     with _connected(address) as client:
         run = partial(guarded, work)
@@ -64,7 +64,7 @@ def run_on_cluster(
 
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
-    """Yield a client of a cluster that can be used."""
+    """Yield a client of the cluster, after its scheduler and workers were checked."""
     _refuse_unreachable(address)
     try:
         from distributed import Client
@@ -87,7 +87,7 @@ def _connected(address: str) -> Iterator[Client]:
 
 
 def _refuse_unreachable(address: str) -> None:
-    """Refuse an address where nothing listens, before a client waits for it."""
+    """Raise UsageError for an invalid address, or one at which nothing listens."""
     parts = urlsplit(address)
     try:
         port = parts.port
@@ -106,7 +106,7 @@ def _refuse_unreachable(address: str) -> None:
 
 
 def _refuse_others(client: Client) -> None:
-    """Refuse workers whose results might differ from those of this machine."""
+    """Raise UsageError if a worker's software versions differ from those of this machine."""
     ours = _software()
     for worker, theirs in client.run(_software, on_error="return").items():
         if isinstance(theirs, BaseException):
@@ -127,7 +127,7 @@ def _software() -> dict[str, str]:
 def _outcomes(
     client: Client, run: Work[T], tasks: Sequence[T], address: str
 ) -> Iterator[tuple[T, CellOutcome | None]]:
-    """Yield each task with its outcome, None where it killed its workers."""
+    """Yield each task with its outcome, or None if the scheduler gave it up."""
     from distributed import CancelledError, Future, wait
     from distributed.scheduler import KilledWorker
 

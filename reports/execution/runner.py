@@ -133,7 +133,7 @@ class Runner:
         work
             A function of a module (it is pickled by name), or a partial of one.
         cells
-            Of any rounds; those that have an outcome keep it.
+            Cells of any rounds; those that have an outcome already keep it.
 
         Raises
         ------

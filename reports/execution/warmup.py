@@ -1,9 +1,10 @@
-"""`study.warmup = "auto"`: how many requests MSER-5 cuts, one share for all that share a workload.
+"""Automatic choice of the warm-up (`study.warmup = "auto"`) by the rule MSER-5.
 
-Each scenario is replayed once more, in its first replication, to see where its series settle: the
-saved share of each prompt, and the times to first token. The largest cut of a workload, over
-policies, capacities, profiles and both series, is that of all its cells, so that they count the
-same requests and their differences stay paired.
+MSER-5 cuts the start of a series so that the standard error of the rest is least. Each scenario is
+replayed once more, in its first replication, and the rule is applied to two series: the saved share
+of each prompt, and the times to first token. All cells (simulations) of a workload use the largest
+cut over its policies, capacities and profiles and both series. So they count the same requests, and
+their differences stay paired.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _STEPS = 1000
 
 
 def settled_at(result: Result) -> int:
-    """Return the requests that are warm-up by MSER-5, the larger cut of hit rate and TTFT."""
+    """Return the number of warm-up requests by MSER-5: the larger cut of hit rate and TTFT."""
     rows = result.columns
     saved = rows["saved_tokens"] / np.maximum(rows["prompt_tokens"], 1)
     finished = np.flatnonzero(rows["status"] == FINISHED)
@@ -37,12 +38,15 @@ def settled_at(result: Result) -> int:
 
 
 def share_of(requests: int, whole: int) -> float:
-    """Return the smallest share, in steps of 0.001, that cuts at least a number of requests."""
+    """Return the smallest share of `whole`, in steps of 0.001, with at least `requests` requests.
+
+    It is at most `MOST_WARMUP_SHARE`.
+    """
     return min(math.ceil(_STEPS * requests / max(whole, 1)) / _STEPS, MOST_WARMUP_SHARE)
 
 
 def with_share(study: ResolvedStudy, share: float) -> ResolvedStudy:
-    """Return the study with a stated warm-up."""
+    """Return the study with the given share as its warm-up."""
     return study.model_copy(update={"study": study.study.model_copy(update={"warmup": share})})
 
 
@@ -54,11 +58,12 @@ def asks(cells: Sequence[Cell]) -> list[Cell]:
 def settle(
     cells: Sequence[Cell], look: Callable[[list[Cell]], list[tuple[Cell, CellOutcome]]]
 ) -> list[Cell]:
-    """Return the cells with every warm-up stated; `look` replays cells to find where they settle.
+    """Return the cells with each automatic warm-up replaced by a share.
 
-    Where every cell of a workload failed, it is 0.
+    `look` replays cells and returns them with their outcomes. If every replay of a workload fails,
+    its share is 0.
     """
-    shares: dict[str, float] = {}  # by the key of the workload of the first replication
+    shares: dict[str, float] = {}  # by the trace key of the workload's first replication
     seen = asks(cells)
     for cell, outcome in look(seen) if seen else ():
         metrics = outcome.metrics or {"warmup_requests": 0, "requests": 1}
@@ -73,5 +78,5 @@ def _settled(cell: Cell, shares: Mapping[str, float]) -> Cell:
 
 
 def seen_metrics(result: Result) -> dict[str, Any]:
-    """Return the metrics kept of a replay that finds where its series settle."""
+    """Return the numbers kept of a replay for the warm-up: requests to cut, and all requests."""
     return {"warmup_requests": settled_at(result), "requests": len(result.columns["status"])}

@@ -1,18 +1,23 @@
-"""Upper bounds on saved tokens at a capacity, over the requests after the warm-up.
+"""Upper bounds on the tokens that a cache of a given capacity can save after the warm-up.
 
-Without a warm-up it is the bound of policies/placement/holding.py. With one, the first W requests
-do not count, but what they leave in the cache does. A request r behind them resumes at c. Where
-c was last passed at or behind W, `best_holding` of the requests from W on knows that choice. Where
-it was last passed before, replace c by the deepest position c' that a prefill since W has passed:
-a state that took up room at c from before W until r stands for one at c' since then, so that the
-room still suffices, and no more is lost than what the prompts before W add to the overlap of r.
+Without a warm-up, the bound is that of policies/placement/holding.py. With a warm-up of W requests,
+these requests do not count, but the cache contents that they leave do. Let a later request r
+resume at position c, and consider the last earlier request whose prompt passed c:
+
+- If it came at W or later, the bound of the requests from W on already covers this choice.
+- If it came before W, replace c by c', the deepest position on the path of r that a prompt since W
+  has passed. The state at c occupied memory from before W until r, so there is also room for a
+  state at c' since then. The replacement loses at most what the prompts before W add to the
+  overlap of r (its longest prefix shared with an earlier prompt).
+
 Hence, over the requests from W on,
 
     saved tokens <= bound of those requests alone + what the warm-up adds to their overlaps.
 
-The tokens beyond c' that no prompt since W has passed are other tokens for each r, and their KV
-lay in the cache when W began: what is added is also at most capacity / kv_bytes_per_token, and
-what the grid cuts off c'. The bound is never more than that of all requests, nor than the ideal.
+The added term has a second limit. A token after c' that no prompt since W has passed is counted for
+one request r only, and its KV was in the cache when request W arrived. So the term is at most
+capacity / kv_bytes_per_token, plus the tokens lost where c' is rounded down to the grid of resume
+positions. The bound never exceeds that of all requests, nor the saving of an ideal cache.
 """
 
 from __future__ import annotations
@@ -51,7 +56,7 @@ def bound_saved_tokens(trace: Trace, scenario: Scenario, warmup_share: float = 0
     trace, scenario
         As `simulate` takes them; the policies do not matter.
     warmup_share
-        The first requests that do not count, as a share of all.
+        The share of all requests, from the first on, that are excluded from the bound.
     """
     first = counted_from(len(trace), warmup_share)
     grid, sizes, capacity_bytes = _room(trace, scenario)

@@ -1,7 +1,9 @@
-"""Stored cells -> worlds, series and points, with their differences from the baseline.
+"""Groups of a study's cells (simulations), with their differences from the baseline.
 
-Every difference is corrected, by Holm's method, for all that are made of one study: from the
-baseline, in token hit rate and TTFT, of each point, and of the best of each world from its rivals.
+Cells are grouped into worlds (workload, profile and server), series (combinations of policies) and
+points (a series at one capacity). The p-values of all differences in a study are adjusted together
+by Holm's method. These are the differences of each point from its baseline, in token hit rate and
+TTFT, and of the best point of each world from its rivals.
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 _WORKLOADS = ("workload", "workload.trace", "workload.generator")
-_OF_SERIES = ("policy.", "cache.pools")  # how keys begin that tell series of one world apart
+_OF_SERIES = ("policy.", "cache.pools")  # prefixes of settings that distinguish series
 _WORLDS = ("workload", "profile", "server")
 
 
 def compare(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> list[WorldPoints]:
-    """Return the worlds of a study, in its order; none for a study without cells."""
+    """Return the worlds of a study, in order of their first cells; empty without cells."""
     rows = cells.rows(named=True)
     policies, shared = _varying(rows, manifest)
     groups: dict[str, list[Row]] = {}
@@ -39,7 +41,7 @@ def compare(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> list[WorldPoint
 
 
 def differences(worlds: Sequence[WorldPoints]) -> Iterator[Estimate | None]:
-    """Yield every comparison that is made of some worlds, in a fixed order."""
+    """Yield every difference estimated in the worlds, in a fixed order; None without one."""
     for world in worlds:
         for point in world.points.values():
             yield point.token_hit_rate_difference
@@ -48,7 +50,7 @@ def differences(worlds: Sequence[WorldPoints]) -> Iterator[Estimate | None]:
 
 
 def _named(row: Row, keys: Sequence[str]) -> str:
-    """Return "rate 5, server queue"; a workload goes by its name."""
+    """Return a name such as "rate 5, server queue"; a workload is given by name alone."""
     return ", ".join(
         str(row[key]) if key in _WORKLOADS else f"{key.rpartition('.')[2]} {row[key]}"
         for key in keys
@@ -56,9 +58,10 @@ def _named(row: Row, keys: Sequence[str]) -> str:
 
 
 def _varying(rows: Sequence[Row], manifest: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the keys besides placer and capacity that vary: those of policies, and the rest.
+    """Return the settings that vary besides placer and capacity: those of policies, and the rest.
 
-    A key that only renames another (`policy.placer`, `placer`) is left out.
+    A setting that groups the cells exactly as an earlier one does (`policy.placer`, `placer`) is
+    left out.
     """
     known = {tuple(str(row.get(key)) for row in rows) for key in ("placer", "capacity_bytes")}
     grid = [key for key in manifest.get("grid", {}) if rows and key in rows[0]]
@@ -75,13 +78,13 @@ def _varying(rows: Sequence[Row], manifest: Mapping[str, Any]) -> tuple[list[str
 
 
 def _ranks(values: Sequence[str]) -> tuple[int, ...]:
-    """Return each value's number in order of appearance: equal for columns that only rename."""
+    """Return each value's rank by first appearance; equal for columns with equal groups."""
     order: dict[str, int] = {}
     return tuple(order.setdefault(value, len(order)) for value in values)
 
 
 def _corrected(worlds: Sequence[WorldPoints]) -> list[WorldPoints]:
-    """Return the worlds with all of their comparisons corrected for each other."""
+    """Return the worlds with the p-values of all their differences adjusted together."""
     made = list(differences(worlds))
     estimates = iter(corrected(made))
     tested = sum(each is not None and each.tested for each in made)
@@ -89,7 +92,7 @@ def _corrected(worlds: Sequence[WorldPoints]) -> list[WorldPoints]:
 
 
 def _with_differences(world: WorldPoints, estimates: Iterator[Estimate | None]) -> WorldPoints:
-    """Return a world (workload, profile, server) with its comparisons replaced, in order."""
+    """Return a world with its differences replaced by `estimates`, in the same order."""
     points = {
         key: replace(
             point, token_hit_rate_difference=next(estimates), ttft_difference=next(estimates)
@@ -135,14 +138,14 @@ def _world(
 
 
 def _series(row: Row, policies: Sequence[str], *, one_placer: bool) -> Series:
-    """Return the series (combination of policies) of a row, named without a shared placer."""
+    """Return the series of a row; its name omits a placer that all rows share."""
     others = tuple(str(row[key]) for key in policies)
     named = others if one_placer and others else (row["placer"], *others)
     return Series(" · ".join(named), row["placer"], others, marks_in(row))
 
 
 def _capacity_labels(sizes: Sequence[int | None]) -> list[str]:
-    """Return "8 GiB" for each size, with the bytes added where that is the same for two."""
+    """Return a label such as "8 GiB" for each size, with the bytes added to equal labels."""
     short = [_short(format_bytes(size)) if size is not None else UNBOUNDED for size in sizes]
     return [
         f"{label} ({size:,} B)" if short.count(label) > 1 and size is not None else label
@@ -169,9 +172,9 @@ def _point(series: Series, capacity: str, group: Sequence[Row], deterministic: b
 
 
 def _baselines(series: Sequence[Series], placer: str | None) -> dict[str, str]:
-    """Return the baseline of each series: the baseline placer, all other policies being equal.
+    """Return the name of each series' baseline: the baseline placer with the same other policies.
 
-    Where only one placer ran, the first series is the baseline of all.
+    If only one placer was simulated, the first series is the baseline of all.
     """
     placers = list(dict.fromkeys(s.placer for s in series))
     wanted = placer if placer in placers else next((p for p in placers if p == "last"), placers[0])
@@ -198,7 +201,10 @@ def _compared(world: WorldPoints) -> dict[tuple[str, str], Point]:
 
 
 def _behind(world: WorldPoints) -> dict[str, Estimate]:
-    """Return the differences of the best from its rivals, besides those from the baseline."""
+    """Return the differences of the best point from its rivals, by their names.
+
+    Pairs of a point and its baseline are left out, because `_compared` covers them.
+    """
     best = world.best
     if best is None:
         return {}

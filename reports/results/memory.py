@@ -1,9 +1,9 @@
 """Memory of a replay: over how many later requests the effect of one request lasts.
 
-The measurements of a request depend on earlier requests: on the turns of its session,
-on the queue that they left behind, on a burst that brought them all. Blocks of time tell how sure
-a mean is only where they are many times longer than that, and how long it is can be seen from the
-requests far better than from the blocks.
+The measurements of a request depend on earlier requests: on the turns of its session, on the queue
+that they left, and on a burst in which they arrived together. The error of a mean can be estimated
+from blocks of time only if the replay is many times longer than this dependence. Its length can be
+estimated far better from the requests than from the blocks.
 """
 
 from __future__ import annotations
@@ -19,22 +19,25 @@ if TYPE_CHECKING:
     from simulator.trace.trace import Trace
 
 Floats = NDArray[np.float64]
-_SESSIONS_COUNT = 0.1  # of the tokens; where fewer are in sessions these do not matter
-_BURSTS = 12.0  # bursts differ greatly: so many of them for one of what is alike
-_BINS, _FINER = 16, 16  # of time, and of each of them
-_RUNNING = 2  # the first bins have what seem starts of sessions that ran before
-_QUEUE_TAILS = 8.0  # waits are skewed: so many times their memory for one of them
+_SESSIONS_COUNT = 0.1  # share of tokens in sessions below which sessions are ignored
+_BURSTS = 12.0  # bursts differ greatly: correlation length in bursts
+_BINS, _FINER = 16, 16  # bins of time, and narrow bins in each of them
+_RUNNING = 2  # bins left out: the first requests seen of older sessions would count as starts
+_QUEUE_TAILS = 8.0  # factor on the correlation length of waits, whose distribution is skewed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RememberedRequests:
-    """Columns that the memory is estimated from, a value a request that counts, by arrival."""
+    """Columns from which the correlation length is estimated: one value per request, by arrival.
+
+    Requests of the warm-up are left out.
+    """
 
     # requests with the same number share a session; negative where unknown
     session: NDArray[np.integer[Any]] | None
     prompt_tokens: NDArray[np.int64]
     arrival_seconds: Floats | None  # float64, ascending; None where unknown
-    busy_seconds: Floats  # float64: of the server
+    busy_seconds: Floats  # float64: how long the server works on each
 
     @classmethod
     def of(cls, trace: Trace, result: Result, warmup_share: float) -> RememberedRequests:
@@ -65,10 +68,12 @@ def memory_requests(requests: RememberedRequests) -> float:
 
 
 def _of_sessions(requests: RememberedRequests) -> float:
-    """Return half the mean span of a session, in requests, weighted by its tokens.
+    """Return the correlation length due to sessions, in requests: half their mean span.
 
-    That is the time over which what its sessions add to a sum is forgotten: the integral of the
-    autocorrelation of spells of random length. A request that is alone has no span.
+    The span of a session is the number of requests from its first to its last, and the mean is
+    weighted by prompt tokens. Half of it is the integral of the autocorrelation of a series made
+    of spells of random length. A session of one request has span 0. The result is 0 where sessions
+    are unknown or have a small share of the tokens.
     """
     session = requests.session
     if session is None or not len(session):
@@ -91,10 +96,11 @@ def _of_sessions(requests: RememberedRequests) -> float:
 
 
 def _of_the_queue(requests: RememberedRequests) -> float:
-    """Return over how many requests waits are forgotten, infinite where the queue grows.
+    """Return the correlation length of waiting times, in requests; infinite if the queue grows.
 
-    The integral of their autocorrelation in M/M/1, times the mean of the variability of arrivals
-    and service (1 in M/M/1), and times `_QUEUE_TAILS`.
+    It is the integral of the autocorrelation of waiting times in an M/M/1 queue, times the mean of
+    the squared coefficients of variation of interarrival and service times (1 in M/M/1; that of
+    interarrival times is taken as 1), times the safety factor `_QUEUE_TAILS`.
 
     References
     ----------
@@ -114,19 +120,20 @@ def _of_the_queue(requests: RememberedRequests) -> float:
 
 
 def _most_load(arrival_seconds: Floats, busy_seconds: Floats) -> float:
-    """Return how much work came in the time, and two standard errors of it more."""
+    """Return the offered load (work per second of time), plus two of its standard errors."""
     edges = np.linspace(arrival_seconds[0], arrival_seconds[-1], _BINS + 1)
     work = np.histogram(arrival_seconds, edges, weights=busy_seconds)[0] / np.diff(edges)
     return float(work.mean() + 2 * work.std(ddof=1) / np.sqrt(_BINS))
 
 
 def _of_bursts(requests: RememberedRequests) -> float:
-    """Return the requests of `_BURSTS` bursts: those that come with starts that belong together.
+    """Return the correlation length due to bursts of arrivals: the requests in `_BURSTS` bursts.
 
-    The starts of sessions, and requests of none, are a Poisson process or come in bursts. Their
-    index of dispersion, the variance of their number over its mean, is about how many there are
-    in a burst. It grows with the time that is looked at where bursts last, as do the differences
-    between them: so it counts by as much more as it has grown.
+    A burst is a cluster of starts, which are first requests of sessions and requests without a
+    session. The index of dispersion of starts (the variance of their number in a bin of time over
+    its mean) is 1 for a Poisson process and otherwise about the number of starts in a burst. Where
+    bursts outlast a bin, the index is larger for wider bins, and the bursts differ more from each
+    other. So the index of the wide bins is multiplied by its ratio to that of the narrow ones.
 
     References
     ----------

@@ -28,9 +28,9 @@ def flat_metrics(
     Parameters
     ----------
     result
-        Of `simulate`.
+        A result of `simulate`.
     warmup_share
-        The first requests that do not count, as a share of all.
+        The share of all requests, from the first on, that are left out.
     percentile_names
         Such as "p95": columns `ttft_p95_seconds` besides those of P50, P90 and P99.
 

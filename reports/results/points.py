@@ -168,7 +168,7 @@ class WorldPoints:
     def shown(self) -> WorldPoints:
         """The world with only the series that fit into a chart: the best at the focus capacity.
 
-        Of those that are `alike`, the others come last.
+        Of series that are `alike`, one is preferred and the others come last.
         """
         if len(self.series) <= MOST_SERIES:
             return self

@@ -41,9 +41,9 @@ def pools_of(counters: Iterable[PoolCounters], lost: Mapping[str, int]) -> Figur
     Parameters
     ----------
     counters
-        Of a result, over the whole run.
+        The pool counters of a result, over the whole run.
     lost
-        The tokens that were lost to each cause, of the requests that count.
+        The tokens lost to each cause, over the requests after the warm-up.
     """
     groups: dict[str, list[PoolCounters]] = {}
     for each in counters:

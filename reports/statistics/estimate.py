@@ -49,10 +49,10 @@ class Estimate:
     freedom
         Degrees of freedom of the Student's t that the interval is a multiple of; None without one.
     p_holm
-        Of a difference, the p-value adjusted for all comparisons that it was made with; None
-        where it was made alone, or there was nothing to test.
+        For a difference, the p-value adjusted by Holm's method for all differences of the study;
+        None if it was not adjusted, or there was nothing to test.
     margin
-        Of a difference, the margin within which it counts as tied.
+        For a difference, the margin within which it counts as tied.
     reason
         Why there is no interval, as in "too short to tell: ..."; empty where there is one, or
         nothing more is to be said.

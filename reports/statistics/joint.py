@@ -20,24 +20,27 @@ _PAIRS_AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """Values of several policies under the same random numbers.
+    """Values of a metric for several policies, with the data to test each pair's difference.
+
+    The policies share random numbers. The data are either replications or one replay.
 
     Parameters
     ----------
     values
-        float64 of shape (policies,).
+        The metric of each policy, float64 of shape (policies,).
     draws
-        float64 of shape (draws, policies): the values in each replication, or the slow waves of
-        what blocks of time add to their error. None where nothing tells.
+        float64 of shape (draws, policies). For replications, the values in each of them; for a
+        replay, the slow waves (cosine transforms) of the blocks' influences on the values. None if
+        there are too few data for a test.
     scale
-        Of replications: of two policies the standard deviation of the difference, times this, is
-        its standard error.
+        For replications, the factor from the standard deviation of a difference between two
+        policies to its standard error.
     freedom
-        Of replications: degrees of freedom of the Student's t.
+        For replications, the degrees of freedom of the Student's t.
     blocks
-        Of a replay: how many blocks it has; 0 of replications.
+        For a replay, the number of its blocks of time; 0 for replications.
     memory
-        Of a replay: see `replay_difference`.
+        For a replay, the correlation length in blocks, as in `replay_difference`.
     """
 
     values: Floats
@@ -49,13 +52,13 @@ class Joint:
 
     @property
     def opposite(self) -> Joint:
-        """The same for a metric of which less is better."""
+        """The same data with the signs of the values reversed, for metrics where less is better."""
         return replace(self, values=-self.values)
 
     def p_values(self) -> Floats:
         """Return the two-sided p-value of each pair, float64 (policies, policies).
 
-        NaN where there is no test to make: nothing tells, or the two do not differ at all.
+        NaN where there is no test: too few data, or values that are equal in every draw.
         """
         count = len(self.values)
         values = np.full((count, count), np.nan)
@@ -83,8 +86,8 @@ class Joint:
 def replicated_together(values: Floats, *, another: bool = False) -> Joint:
     """Return the joint evidence of replications, float64 (replications, policies).
 
-    With `another` the error is that of one more replication, as for draws of the costs, not that
-    of the mean. One replication tells nothing.
+    With `another`, the error is that of predicting one more replication, as for draws of the
+    costs, rather than that of the mean. A single replication gives no test.
     """
     count, mean = len(values), values.mean(axis=0)
     if count < 2:

@@ -79,7 +79,11 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
-    """`(ours - base) / (top - base)` of three ratios of sums over the same parts."""
+    """The share of a possible gain that is achieved, from three ratios over the same parts.
+
+    It is `(ours - base) / (top - base)`: `base` is the ratio without the gain, `top` that with all
+    of it.
+    """
 
     ours: Ratio
     base: Ratio
@@ -92,18 +96,18 @@ class Room:
 
     @property
     def value(self) -> float:
-        """The share; NaN where `top` equals `base`."""
+        """The share of the gain; NaN where `top` equals `base`."""
         room = self.top.value - self.base.value
         return (self.ours.value - self.base.value) / room if room else math.nan
 
     @property
     def even_parts(self) -> float:
-        """The least of the three."""
+        """The least effective number of parts among the three ratios."""
         return min(each.even_parts for each in (self.ours, self.base, self.top))
 
     @property
     def influence(self) -> Floats:
-        """The influence of a part: its gain minus the share times its part of `top - base`."""
+        """Each part's influence on the share of the gain, to first order."""
         value = self.value
         if not math.isfinite(value):
             return np.full(self.parts, np.nan)

@@ -1,4 +1,4 @@
-"""Intervals from a single replay, by its blocks of time, sessions or documents."""
+"""Confidence intervals from a single replay, by its blocks of time, sessions or documents."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def replay_difference(ours: Statistic, theirs: Statistic | None, memory: float =
     Parameters
     ----------
     ours, theirs
-        Numbers made of the same blocks of time, in their order.
+        Statistics over the same blocks of time, in chronological order.
     memory
-        For how many blocks a block is remembered, as far as that is known: infinite where a queue
-        grows. What lasts longer than one block is looked for in the numbers themselves besides.
+        Correlation length in blocks, as far as it is known; infinite where a queue grows.
+        Autocorrelation over several blocks is also estimated from the statistics themselves.
 
-    There is no interval, and `reason` says why, where the blocks are fewer than eight times the
-    memory.
+    If there are fewer than eight blocks, or fewer than eight times `memory`, the estimate has no
+    interval and its `reason` gives the cause.
     """
     value, influence = _together(ours, theirs)
     reason = too_short(ours.parts, memory)
@@ -37,7 +37,7 @@ def replay_difference(ours: Statistic, theirs: Statistic | None, memory: float =
 
 
 def too_short(parts: int, memory: float) -> str:
-    """Return why there are too few blocks for an interval; empty where there are enough."""
+    """Return the reason why there are too few blocks for an interval; empty if there are enough."""
     if parts < FEWEST_PARTS:
         return f"too short to tell: {parts} blocks of time, of which {FEWEST_PARTS} are needed"
     if not math.isfinite(memory):
@@ -56,9 +56,9 @@ def clustered_difference(
 ) -> Estimate:
     """Return `ours - theirs` (or `ours` alone) with an interval from independent parts.
 
-    A few large parts among many small ones tell little: the degrees of freedom come from Kish's
-    effective number of parts, `sum(size)^2 / sum(size^2)`, and fewer than four of those give no
-    interval.
+    A few large parts among many small ones carry little information. So the degrees of freedom are
+    Kish's effective number of parts, `sum(size)^2 / sum(size^2)`, less one. With an effective
+    number below four there is no interval.
 
     References
     ----------
@@ -74,7 +74,7 @@ def clustered_difference(
 
 
 def _together(ours: Statistic, theirs: Statistic | None) -> tuple[float, Floats]:
-    """Return the value of the statistic, and each part's influence on its error."""
+    """Return the difference (or `ours` alone), and the influence of each part on its error."""
     if theirs is None:
         return ours.value, ours.influence
     return ours.value - theirs.value, ours.influence - theirs.influence

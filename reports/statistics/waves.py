@@ -1,11 +1,13 @@
-"""The error of a mean over parts that depend on their neighbours, from its slow waves.
+"""Standard errors of means over autocorrelated parts, from low-frequency cosine transforms.
 
-Cosine transforms split a series of sums into waves. Of a stationary series they are independent,
-and the variance of the mean is the power of ever slower ones. Were the parts independent, all
-waves would have one power; where what happens lasts for many parts, the slowest have more than
-the rest, and the mean has more than all of them. How much more is what `Shapes` are: noise, and a
-part that is forgotten exponentially. Each is as likely as it explains the waves; over them the
-error is a mixture of Student's t, and told as the t of its variance and kurtosis.
+The parts are consecutive, such as blocks of time. The cosine transforms of the series, here called
+waves, are approximately independent if it is stationary, and the variance of the mean is the power
+(mean square) of the waves as their frequency tends to zero. For independent parts all waves have
+equal power. Where effects last for many parts, the slowest waves have more power than the rest, and
+the mean has more still. `Shapes` are models of how much more: each is a mixture of white noise and
+a component whose autocorrelation decays exponentially. Each model is weighted by its posterior
+probability given the waves. Over the models, the error follows a mixture of Student's t
+distributions, approximated by the one with the same variance and kurtosis.
 
 References
 ----------
@@ -26,15 +28,21 @@ Floats = NDArray[np.float64]
 
 MOST_WAVES = 24
 FEWEST_PARTS = 8
-FEWEST_MEMORIES = 8.0  # fewer in a replay do not show how much longer ones would differ
+FEWEST_MEMORIES = 8.0  # correlation lengths that a replay must at least cover for an interval
 _NOISE = 0.7  # prior weight of independent parts
-_LONGEST = 12.0  # parts; the memory that is looked for unasked
+_LONGEST = 12.0  # parts; the longest correlation length considered where none is known
 _MEMORIES = 6
-_SHARES = (0.25, 0.5, 0.75, 0.9, 0.97)  # of the variance, that is due to what lasts
-_KNOWN = 0.95  # prior weight of a memory that is known from sessions or the queue
+_SHARES = (
+    0.25,
+    0.5,
+    0.75,
+    0.9,
+    0.97,
+)  # of the variance that is due to the autocorrelated component
+_KNOWN = 0.95  # prior weight of a correlation length known from sessions or the queue
 _KNOWN_SHARES = (0.5, 0.7, 0.85, 0.95, 1.0)
 _KNOWN_MEMORIES = (1.0, 2.0)
-_SHORTEST = 4.0  # parts; a shorter memory is within them
+_SHORTEST = 4.0  # parts; a shorter correlation length needs no models of its own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,11 +67,11 @@ def error_of(slow: Floats, parts: int, memory: float) -> tuple[Floats, Floats]:
     Parameters
     ----------
     slow
-        float64 of shape (waves, means): of the influence of `parts` parts on each.
+        Slow waves of the parts' influences on each mean, float64 of shape (waves, means).
     parts
-        How many there are.
+        Number of parts.
     memory
-        How many parts a part is remembered for, as far as that is known; 0 where it is not.
+        Correlation length in parts, as far as it is known; 0 where it is not.
     """
     shapes, count = shapes_of(parts, round(memory, 1)), len(slow)
     squares = np.square(slow)
@@ -92,7 +100,7 @@ def _cosines(parts: int) -> Floats:
 
 @lru_cache(maxsize=256)
 def shapes_of(parts: int, memory: float) -> Shapes:
-    """Return the models of dependence considered for a number of parts and a known memory."""
+    """Return the models of dependence for a number of parts and a known correlation length."""
     unasked = np.geomspace(1.0, _LONGEST, _MEMORIES)
     lasting = [(float(length), share) for length in unasked for share in _SHARES]
     each = (1 - _NOISE) / len(lasting)

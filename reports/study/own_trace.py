@@ -1,4 +1,4 @@
-"""Replacement of a study's workload by the user's own trace."""
+"""Replacement of a study's workload by a trace that the user gives."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _REPEATED = ("study.replications", "study.until_ci", "study.max_replications")
 def with_own_trace(own: Settings, asked: Settings, over: Collection[str]) -> Settings:
     """Return the settings with the study's traffic replaced by the user's trace.
 
-    What the study says of its workload and its arrivals, and that it is repeated, does not hold
-    for another trace. It is left out, with notes that say so.
+    The study's settings of workload, arrivals and replications do not apply to another trace. They
+    are removed, and a note names each of them.
 
     Parameters
     ----------
     own
-        The study alone.
+        The settings of the study alone.
     asked
-        The study with flags and `--set` laid over it.
+        The settings of the study, overridden by flags and `--set`.
     over
-        The keys that were laid over it: they stay.
+        The keys that were overridden; they are not removed.
     """
     if TRACE not in over or not _replaces(own, asked):
         return asked
     lost = [key for key in own.values if _is_traffic(key) and key not in over]
     notes = [*_about(asked, lost)]
-    if not asked.values.get("model.draws"):  # draws are what replications differ by
+    if not asked.values.get("model.draws"):  # with draws of the costs, replications still differ
         repeated = [k for k in _REPEATED if own.values.get(k, 1) != 1 and k not in over]
         lost += repeated
         notes += _repeated(asked, repeated)
@@ -45,7 +45,7 @@ def with_own_trace(own: Settings, asked: Settings, over: Collection[str]) -> Set
 
 
 def _replaces(own: Settings, asked: Settings) -> bool:
-    """Say whether a trace replaces other traffic; `--set` may only give a file's new path."""
+    """Return whether the trace replaces other traffic; `--set` may only change a file's path."""
     several = any(key.startswith("grid.workload") for key in own.values)
     return asked.origin(TRACE) == FLAG or TRACE not in own.values or several
 
@@ -55,7 +55,7 @@ def _is_traffic(key: str) -> bool:
 
 
 def _about(settings: Settings, keys: list[str]) -> Iterator[str]:
-    """Return the settings that concern the study's own workload."""
+    """Yield the note that names the removed settings of the study's own workload, if any."""
     if not keys:
         return
     place, trace = settings.origin(keys[0]), printable(Path(str(settings.values[TRACE])).name)
@@ -71,7 +71,7 @@ def _section(key: str) -> str:
 
 
 def _repeated(settings: Settings, keys: list[str]) -> Iterator[str]:
-    """Return the note that a trace is replayed once, without replications."""
+    """Yield a note for each removed setting of replications: a trace is replayed once."""
     for key in keys:
         yield (
             f"{settings.origin(key)}: {key} = {_shown(settings.values[key])} is not used: a trace "

@@ -1,9 +1,9 @@
-"""Numbers of replications for studies that continue until their intervals are narrow.
+"""Numbers of replications per round, for studies that run until their intervals are narrow enough.
 
-Each round has half as many again as the last one, the same for every scenario, so that the set in
-the end follows from the outcomes alone, not from who computed what when. To stop when an interval
-happens to be narrow makes it cover less than it says, most of all after few replications: with ten
-in the first round a nominal 95 % interval covers 93 to 95 % (the tests measure it).
+Each round raises the number of replications by half, for all scenarios alike. So the final set of
+replications depends on the outcomes alone, not on the order in which they were computed. Stopping
+when an interval happens to be narrow lowers its coverage, most of all after few replications. With
+ten in the first round, a nominal 95 % interval covers 93 to 95 % (measured in the tests).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GROWTH = 1.5
 
 
 def most_replications(study: ResolvedStudy) -> int:
-    """Return the most replications that a study may have."""
+    """Return the largest number of replications that a study may use."""
     asked = study.study.replications
     if study.study.until_ci is None:
         return asked
@@ -26,7 +26,7 @@ def most_replications(study: ResolvedStudy) -> int:
 
 
 def first_round(study: ResolvedStudy) -> int:
-    """Return how many replications the first round has, which is all unless there is `until_ci`."""
+    """Return the replications of the first round; without `until_ci` these are all."""
     asked = study.study.replications
     if study.study.until_ci is None:
         return asked
@@ -34,5 +34,5 @@ def first_round(study: ResolvedStudy) -> int:
 
 
 def next_round(study: ResolvedStudy, replications: int) -> int:
-    """Return how many replications the round after one of `replications` has in all."""
+    """Return the total number of replications in the round that follows `replications`."""
     return min(math.ceil(GROWTH * replications), most_replications(study))

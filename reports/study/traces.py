@@ -30,15 +30,15 @@ class TraceFacts:
     Parameters
     ----------
     requests, prompt_tokens, granularity, notes
-        As in the trace.
+        The attributes of the same names of the trace.
     has_arrivals
-        Whether the source tells times.
+        Whether the source has arrival times.
     sha256
-        Of the source file; None for the built-in workload.
+        The hash of the source file; None for the built-in workload.
     tree_tokens
         Distinct prompt tokens: the KV that an unbounded cache ends with.
     tick_seconds
-        Of a clock so coarse that it makes bursts; None where it is fine.
+        The resolution of a clock so coarse that arrivals coincide; None for a finer one.
     """
 
     name: str

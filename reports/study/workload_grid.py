@@ -1,4 +1,4 @@
-"""Several workloads in one study: `[[grid.workload]]`, each with settings of its own."""
+"""Studies with several workloads: `[[grid.workload]]` tables, each with its own settings."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import Any
 from reports.study.settings import Settings, flatten
 from simulator.base.errors import UsageError, printable
 
-WORKLOADS = "workload"  # the key of the grid whose values are whole workloads
+WORKLOADS = "workload"  # key of the grid whose values are tables of workload settings
 _SOURCES = ("trace", "generator", "builtin")
 
 
 def named_workloads(settings: Settings, entries: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the workloads of the grid by a name that tells them apart.
+    """Return the workloads of the grid by unique names.
 
-    It is the trace's file name or the generator; where two share that, what else they are told.
+    The name is the trace's file name or the generator. If several workloads share it, their other
+    settings are added.
 
     Raises
     ------
     UsageError
-        For one that is no table with something in it, or that occurs twice.
+        For an entry that is not a table or is empty, and for a workload that occurs twice.
     """
     place = f"{settings.origin(f'grid.{WORKLOADS}')}: [[grid.workload]]"
     for entry in entries:
@@ -37,7 +38,7 @@ def named_workloads(settings: Settings, entries: Sequence[Any]) -> dict[str, Map
 
 
 def with_workload(settings: Settings, entry: Mapping[str, Any]) -> Settings:
-    """Return the settings with a workload of the grid laid over those that all share."""
+    """Return the settings, overridden by those of one workload of the grid."""
     origin = f"{settings.origin(f'grid.{WORKLOADS}')}: [[grid.workload]]"
     for name, value in flatten(entry):
         settings = settings.with_value(f"workload.{name}", value, origin)
@@ -45,7 +46,7 @@ def with_workload(settings: Settings, entry: Mapping[str, Any]) -> Settings:
 
 
 def without_replaced(settings: Settings) -> Settings:
-    """Return the settings without the workloads of the grid where a flag names another."""
+    """Return the settings without the grid's workloads if a flag gives another workload."""
     flags = [f"workload.{source}" for source in _SOURCES]
     if not any(settings.origins.get(flag, "").startswith("--") for flag in flags):
         return settings
@@ -69,7 +70,7 @@ def _names(entries: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _generator(entry: Mapping[str, Any]) -> Any:
-    """Return the generator of a workload, a mixture as one string."""
+    """Return the generator of a workload; a mixture is written as one string."""
     generator = entry.get("generator")
     if not isinstance(generator, dict):
         return generator
@@ -77,6 +78,6 @@ def _generator(entry: Mapping[str, Any]) -> Any:
 
 
 def _rest(entry: Mapping[str, Any]) -> str:
-    """Return the settings that may tell two workloads of one name apart."""
+    """Return the settings that distinguish workloads with the same short name."""
     shown = {key: v for key, v in flatten(entry) if key not in ("generator", "builtin")}
     return ", ".join(f"{key} {value}" for key, value in shown.items()) or "as it is"

@@ -1,10 +1,11 @@
-"""Positions at which engines would store states on the same requests; the nearest setting.
+"""Positions at which serving engines would store states, and the setting nearest to a run.
 
-A setting is asked what it would store of each request from the resume point that the request had.
-Two positions are alike where they lie in the same stretch of as many tokens as the coarsest of the
-setting's block, the grid of the run, and 64. What both have, twice, over the states of both (the
-coefficient of Dice) is how near a setting is: 1 where it stores the same, 0 where nothing is alike.
-Scheduling, concurrency and eviction of the engines are left out.
+For each request, a setting is asked which states it would store if the request resumed where it
+did in the run. Two positions count as alike if they lie in the same stretch of tokens; a stretch
+has the length of the coarsest of the setting's block, the run's grid, and 64 tokens. The nearness
+of a setting is the Dice coefficient of both sets of states: twice the number in common over the sum
+of both numbers, 1 for equal sets and 0 for disjoint ones. The scheduling, concurrency and eviction
+of the engines are not modelled.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""First requests at which each branch point of a trace can be known to a placer."""
+"""Branch points of a trace's prefix tree, and the request at which each first becomes visible."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ NEVER = np.iinfo(np.int64).max
 
 
 def forks_seen(trace: Trace) -> NDArray[np.int64]:
-    """Return, for each node, the request with which a second way was seen to leave its end.
+    """Return, for each node, the first request by which its end is a branch point.
 
-    A way is a child, or a prompt that ends there: so a place to which prompts return counts once
-    the second of them has come, that one included. NEVER where none has. int64, shape (nodes,).
+    The end of a node is a branch point once two different continuations have occurred there. A
+    continuation is a child of the node, or a prompt that ends there. The request returned is that
+    of the second continuation, as an index in order of arrival, or NEVER without a second one.
+    int64, shape (nodes,).
     """
     tree, requests = trace.tree, np.arange(len(trace))
     ends = np.full(tree.nodes, NEVER)
@@ -36,7 +38,7 @@ def forks_seen(trace: Trace) -> NDArray[np.int64]:
 
 
 def _first_to_pass(ends: NDArray[np.int64], parent: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the first request whose path has each node."""
+    """Return, for each node, the first request whose path through the tree contains it."""
     first, above = ends.tolist(), parent.tolist()
     for node in range(len(first) - 1, 0, -1):  # parents stand before their children
         if first[node] < first[above[node]]:
@@ -51,9 +53,10 @@ def at_forks(
     request: NDArray[np.int64],
     position: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Return which positions of requests are branch points that had been seen, floored to `grid`.
+    """Return, for each position, whether it is a known branch point rounded down to `grid`.
 
-    The walk is that of all positions at once, from where each prompt ends towards the root.
+    A branch point is known if it was visible by the position's request (see `forks_seen`). All
+    positions are looked up at once, on a walk from the end of each prompt towards the root.
     """
     tree = trace.tree
     at_fork = np.zeros(len(position), dtype=np.bool_)
@@ -73,6 +76,6 @@ def at_forks(
 
 
 def floored(grid: Grid, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return `grid.floor` of many positions."""
+    """Return many positions rounded down as `grid.floor` does for one."""
     positions = positions - positions % grid.granularity
     return positions - positions % grid.alignment

@@ -44,7 +44,7 @@ class Pattern:
 def pattern_of(stored: Stored) -> Pattern | None:
     """Return the simplest rule that explains nearly all positions of states; None without one.
 
-    Of very many requests every n-th is looked at.
+    If there are very many requests, only every n-th is examined.
     """
     stored = sampled(stored)
     if not len(stored):
