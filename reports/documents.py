@@ -50,7 +50,7 @@ def read_document(
     kind
         A msgspec struct. What its `__post_init__` raises as ValueError is a fault of the file.
     what
-        What the file should hold, such as "a manifest", for messages.
+        The expected content of the file, such as "a manifest", for messages.
     unversioned
         Whether a file without a version is of this one.
     dec_hook

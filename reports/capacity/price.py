@@ -86,7 +86,7 @@ def steps(gib_hours: Sequence[float], gpu_dollars: Sequence[float]) -> list[Pric
     Parameters
     ----------
     gib_hours, gpu_dollars
-        What each choice takes, for the same work.
+        The GiB-hours of memory and dollars of GPU that each choice takes for the same work.
     """
     hull: list[int] = []
 

@@ -39,9 +39,9 @@ def variations(candidate: Candidate, searching: Searching) -> Iterator[Variation
     Parameters
     ----------
     candidate
-        What is varied.
+        The candidate that is varied.
     searching
-        Where its workloads are stored.
+        The searches of the question, through which its stored workloads are read.
     """
     for name, make in VARIATIONS.items():
         try:
@@ -64,8 +64,9 @@ def _calmer(cell: Cell, searching: Searching) -> tuple[Cell, str]:
 def _traffic(cell: Cell, searching: Searching, factor: float) -> tuple[Cell, str]:
     """Change the rate of requests.
 
-    Times of a trace are stretched, so that who asks what, and in which order, stays. Of generated
-    traffic conversations begin at another rate and their pauses stay: turns interleave otherwise.
+    The times of a trace are stretched, so that its requests and their order stay the same. In
+    generated traffic, conversations begin at another rate and their pauses stay the same, so turns
+    interleave differently.
     """
     study = cell.study
     if study.server.timeless:

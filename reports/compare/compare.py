@@ -42,10 +42,10 @@ def compare_folders(
     paired
         Take differences of the same requests; otherwise of two samples that share nothing.
     unit
-        What is drawn again, of two runs: "time", "sessions" or "documents". None takes, for each
-        figure, the one that gives the widest interval.
+        For two runs, the unit of resampling: "time", "sessions" or "documents". With None, each
+        figure uses the unit that gives the widest interval.
     margins
-        Within what figures are called tied.
+        The margins within which figures count as tied.
 
     Raises
     ------

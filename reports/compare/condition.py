@@ -28,9 +28,9 @@ class Condition:
     Parameters
     ----------
     text
-        As it was written.
+        The condition as it was written.
     measure
-        What changes.
+        The quantity whose change is limited.
     sense
         "<": fails below the limit; ">": above it.
     limit

@@ -40,11 +40,11 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     change
         `b - a`; None where a figure is missing.
     low, high, resampled, count, freedom, reason
-        Its interval, and what that rests on, as an `Estimate` has them.
+        The interval and its basis: the attributes of the same names of `Estimate`.
     p_holm
         The p-value adjusted for all comparisons made; None where no test was made.
     margin
-        What is tied, in the unit of the figures.
+        The margin within which the figures count as tied, in their unit.
     """
 
     place: dict[Text, Any]
@@ -167,13 +167,13 @@ class TwoRuns(msgspec.Struct, frozen=True, kw_only=True):
     paired
         Whether differences are those of the same requests.
     changes
-        What differs in settings, trace and versions.
+        The differences in settings, trace and versions.
     comparisons
         One for each figure of each cell.
     requests
         For paired runs, how many requests save "more", "less" or "the same" in B.
     notes
-        What a reader must know.
+        Notes for the reader.
     margins
         The margins within which figures count as tied.
     """

@@ -124,7 +124,7 @@ def follow(spec: str, depths: Int64, moments: Sequence[int] = ()) -> Plans:
     Raises
     ------
     UsageError
-        Where `parameters` refuses the placer.
+        If `parameters` raises it for the placer.
     """
     parameters(spec)
     placer = create_named("placer", {PLACER: Followed}, spec)

@@ -19,9 +19,9 @@ class Windows:
     Parameters
     ----------
     width
-        Requests in each, a multiple of `block`.
+        The number of requests in each window, a multiple of `block`.
     count
-        How many windows there are.
+        The number of windows.
     first
         The index of the first window that counts; those before it are warm-up.
     block

@@ -28,18 +28,18 @@ DEATHS_ALLOWED = 3
 def run_tasks(
     work: Work[T], tasks: Sequence[T], jobs: int, cluster: str | None = None
 ) -> Generator[CellOutcome, None, None]:
-    """Yield the outcome of every task as it comes, in no promised order.
+    """Yield the outcome of every task as it finishes, in no fixed order.
 
     A task that raises, or that kills its worker three times, has an outcome with an error.
 
     Parameters
     ----------
     work
-        A function of a module (it is pickled by name).
+        The function to run, defined in a module (it is pickled by name).
     tasks
-        What to work on.
+        The arguments, one for each call.
     jobs
-        Processes; with 1 everything happens in this one.
+        The number of processes; with 1, everything runs in the calling one.
     cluster
         The address of a dask scheduler, whose workers are used instead.
 

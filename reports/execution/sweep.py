@@ -70,11 +70,11 @@ def sweep(
     settings
         The study.
     folder
-        Where traces, journal and tables go.
+        The folder for traces, journal and tables.
     jobs
-        Processes.
+        The number of processes.
     command
-        How a reader may repeat this, for the page.
+        The command that repeats the run, shown on the page.
     on_progress
         Called with (cells done, cells) before the first cell and after each. With `until_ci`
         there may be more cells in the next round.

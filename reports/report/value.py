@@ -185,7 +185,7 @@ class Table(ReportBlock):
     literal
         Whether cells are settings, which are shown unchanged, rather than figures.
     most
-        How many rows a page shows.
+        The largest number of rows that a page shows.
     rest
         The file with the remaining rows, such as "capacity.json".
     choices

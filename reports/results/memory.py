@@ -133,7 +133,8 @@ def _of_bursts(requests: RememberedRequests) -> float:
     session. The index of dispersion of starts (the variance of their number in a bin of time over
     its mean) is 1 for a Poisson process and otherwise about the number of starts in a burst. Where
     bursts outlast a bin, the index is larger for wider bins, and the bursts differ more from each
-    other. So the index of the wide bins is multiplied by its ratio to that of the narrow ones.
+    other. So the index of the wide bins is multiplied by its ratio to that of the narrow ones. The
+    result is infinite if there are fewer starts than bins.
 
     References
     ----------

@@ -128,7 +128,7 @@ class Quantile:
     part
         int64 of the same shape: the part of each, counted from 0.
     parts
-        How many parts there are; some may hold no value.
+        The number of parts; some may hold no value.
     level
         0.99 for the P99.
     """

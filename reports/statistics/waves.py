@@ -32,13 +32,7 @@ FEWEST_MEMORIES = 8.0  # correlation lengths that a replay must at least cover f
 _NOISE = 0.7  # prior weight of independent parts
 _LONGEST = 12.0  # parts; the longest correlation length considered where none is known
 _MEMORIES = 6
-_SHARES = (
-    0.25,
-    0.5,
-    0.75,
-    0.9,
-    0.97,
-)  # of the variance that is due to the autocorrelated component
+_SHARES = (0.25, 0.5, 0.75, 0.9, 0.97)  # of the variance, due to autocorrelation
 _KNOWN = 0.95  # prior weight of a correlation length known from sessions or the queue
 _KNOWN_SHARES = (0.5, 0.7, 0.85, 0.95, 1.0)
 _KNOWN_MEMORIES = (1.0, 2.0)

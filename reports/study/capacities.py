@@ -56,9 +56,9 @@ def refuse_too_small(
     capacity_bytes
         The capacity to check; None is unbounded.
     stated
-        The same as it was written.
+        The capacity as it was written.
     place
-        Where it was written.
+        The place where it was written, for messages.
 
     Raises
     ------

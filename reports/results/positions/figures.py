@@ -60,11 +60,11 @@ def positions_of(
     Parameters
     ----------
     name
-        How the placer is called.
+        The name of the placer.
     trace, scenario, result
-        What was run, and what came of it.
+        The simulated trace and scenario, and their result.
     warmup_share
-        The first requests that do not count, as a share of all.
+        The share of all requests, from the first on, that are left out.
     """
     positions = Positions.of(name, trace, scenario, result, warmup_share, None)
     nearest = positions.nearest
