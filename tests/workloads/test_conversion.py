@@ -89,13 +89,13 @@ def test_the_documented_way_to_read_it_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (ROOT / "docs" / "trace-format.md").read_text()
-    lines = re.findall(r"^    (.*)$", page.partition("With pandas")[0], re.MULTILINE)
+    (code,) = re.findall(r"```python\n(.*?)```", page.partition("With pandas")[0], re.DOTALL)
     (tmp_path / "example").write_bytes(EXAMPLES["mooncake"])
     trace = open_trace(tmp_path / "example")
     save(trace, tmp_path / "trace.parquet")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    exec("\n".join(lines), names)
+    exec(code, names)
     assert names["requests"]["prompt_tokens"].to_list() == trace.prompt_tokens.tolist()
     for column in (*names["requests"].columns, *names["nodes"].columns):
         assert column == "prompt_tokens" or f"| `{column}` |" in page
