@@ -146,7 +146,7 @@ class Results:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What was asked for, of what trace and profile, with which versions."""
+        """The settings, the facts of trace and profile, and the versions."""
         return self._stored[1]
 
     @property

@@ -28,7 +28,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a policy is drawn; `dash` alternates stroke and gap, in pixels."""
+    """Look of a policy in charts; `dash` alternates stroke and gap, in pixels."""
 
     colour: str
     dash: tuple[int, ...]

@@ -25,7 +25,7 @@ TOY_VOCABULARY = 1024
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """What is built of a model: all layers, or one layer group that represents several.
+    """Part of a model that is built: all layers, or one layer group that represents several.
 
     A layer group is an attention layer with the recurrent layers before it.
 

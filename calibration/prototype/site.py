@@ -32,7 +32,7 @@ class Site:
 
     @property
     def scale(self) -> str:
-        """How much of the model was built: "whole" or "one layer group"."""
+        """Part of the model that was built: "whole" or "one layer group"."""
         return "whole" if self.subject.plan.groups == 1 else "one layer group"
 
     @property

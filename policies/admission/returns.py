@@ -1,4 +1,4 @@
-"""How soon prompts can be expected to resume at the places where states can lie."""
+"""Expected times until prompts resume at the places where states can lie."""
 
 from __future__ import annotations
 

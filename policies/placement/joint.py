@@ -13,7 +13,7 @@ from policies.parameters import require
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Allocation:
-    """How a byte budget is shared.
+    """Division of a byte budget among prefixes.
 
     Parameters
     ----------

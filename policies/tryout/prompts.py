@@ -21,7 +21,7 @@ from simulator.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class TryoutResult:
-    """What became of a few prompts.
+    """Result of serving a few prompts.
 
     Parameters
     ----------

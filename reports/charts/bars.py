@@ -30,7 +30,7 @@ MOST_MARKED = 2
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a prompt token (saved, or lost for one reason): its name and meaning."""
+    """Outcome of a prompt token (saved, or lost for one reason), with its meaning."""
 
     key: str
     name: str

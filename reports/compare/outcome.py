@@ -106,7 +106,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def measure(self) -> Measure:
-        """What is compared."""
+        """The measure that is compared."""
         return measures_named([self.measure_name], "measure")[0]
 
     @property

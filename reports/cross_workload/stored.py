@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from reports.cross_workload.overview import Taken, overview_of
+from reports.cross_workload.overview import Overview, Taken
 from reports.cross_workload.ranking import Ranking
 from reports.cross_workload.sentences import sentences
 from reports.results.margins import Margins
@@ -17,9 +17,10 @@ SCHEMA_VERSION = 2  # since verdicts are better, worse, tied within a margin, un
 FILE = "differences.json"
 
 
-def as_json(worlds: Sequence[WorldPoints], answers: Sequence[str] = ()) -> dict[str, Any]:
+def as_json(
+    worlds: Sequence[WorldPoints], overview: Overview, answers: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return everything as plain values: shares of 1, seconds, ranks from 1."""
-    overview = overview_of(worlds)
     return {
         "schema_version": SCHEMA_VERSION,
         "sentences": [*answers, *sentences(overview, worlds)],

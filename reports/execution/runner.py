@@ -108,7 +108,7 @@ class Runner:
 
     @property
     def cells(self) -> int:
-        """How many cells have an outcome."""
+        """Number of cells that have an outcome."""
         return sum(map(len, self._outcomes.values()))
 
     def task(self, cell: Cell) -> CellTask:

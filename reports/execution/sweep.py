@@ -42,7 +42,7 @@ Facts = dict[str, TraceFacts]  # by the key of the trace
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """How a sweep ended."""
+    """Outcome of a sweep."""
 
     folder: Path
     outcomes: list[tuple[Cell, CellOutcome]]

@@ -18,7 +18,6 @@ from reports.report.value import (
 )
 
 MOST_ROWS = 60  # rows of a table; a page or the JSON has the rest
-MOST_TERMS = 60
 
 
 def print_report(report: Report) -> None:

@@ -18,7 +18,7 @@ class Statistic(Protocol):
 
     @property
     def parts(self) -> int:
-        """How many there are."""
+        """Number of parts."""
         ...
 
     @property
@@ -53,7 +53,7 @@ class Ratio:
 
     @property
     def parts(self) -> int:
-        """How many parts there are."""
+        """Number of parts."""
         return len(self.numerator)
 
     @property
@@ -91,7 +91,7 @@ class Room:
 
     @property
     def parts(self) -> int:
-        """How many parts there are."""
+        """Number of parts."""
         return self.ours.parts
 
     @property

@@ -1,1 +1,1 @@
-"""What a study asks for: its file, its cells, their traffic and scenarios."""
+"""The request of a study: its file, its cells, their traffic and scenarios."""

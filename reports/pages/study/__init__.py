@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reports.artifacts.writing import read_artifacts
+from reports.cross_workload.overview import overview_of
 from reports.cross_workload.stored import FILE as DIFFERENCES
 from reports.cross_workload.stored import as_json as differences_document
 from reports.pages.study.caveats import study_caveats
@@ -36,14 +37,14 @@ def study_report(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> Report:
         The settings and facts that a sweep stores beside the cells.
     """
     worlds = compare(cells, manifest)
-    shown = worlds[:MOST_WORLDS]
+    shown, overview = worlds[:MOST_WORLDS], overview_of(worlds)
     sections = [world_section(number, world, len(shown)) for number, world in enumerate(shown)]
     left_out = len(worlds) - len(shown)
     answers = [plain(section.answer) for section in sections]
     return Report(
         kind="study",
         title=str(manifest.get("title") or "Milepost study"),
-        sections=_in_order(sections, together(worlds)),
+        sections=_in_order(sections, together(worlds, overview)),
         remark=f"{left_out} more combinations are in cells.parquet and not on this page."
         if left_out
         else "",
@@ -51,7 +52,7 @@ def study_report(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> Report:
         command=manifest["command"],
         data=manifest,
         data_title="Manifest",
-        files={DIFFERENCES: differences_document(worlds, answers[:MOST_ANSWERS])},
+        files={DIFFERENCES: differences_document(worlds, overview, answers[:MOST_ANSWERS])},
         milepost_version=manifest["milepost_version"],
     )
 

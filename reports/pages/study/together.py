@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reports.charts.rows import IntervalRow, intervals
-from reports.cross_workload.overview import Overview, Taken, overview_of
+from reports.cross_workload.overview import Overview, Taken
 from reports.cross_workload.sentences import (
     MEASURES,
     place_words,
@@ -26,7 +26,7 @@ MOST_COLUMNS = 8
 MOST_ROWS = 500
 
 
-def together(worlds: Sequence[WorldPoints]) -> Section | None:
+def together(worlds: Sequence[WorldPoints], overview: Overview) -> Section | None:
     """Return the section that compares policies across worlds.
 
     A world is the workload, profile and server that policies share. None for a single world
@@ -34,7 +34,7 @@ def together(worlds: Sequence[WorldPoints]) -> Section | None:
     """
     if len(worlds) < 2 and not any(s.marks for world in worlds for s in world.series):
         return None
-    overview, several = overview_of(worlds), len(worlds) > 1
+    several = len(worlds) > 1
     if not several and not overview.taken:
         return None
     panels = [*_ranks(overview, worlds), *_room(overview, worlds)]

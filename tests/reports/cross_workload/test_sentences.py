@@ -64,7 +64,8 @@ def test_the_file_holds_every_comparison(tmp_path: Path) -> None:
     document = json.loads((tmp_path / "differences.json").read_text())
     answers = document["sentences"][: len(ALIKE)]
     assert all(answer.startswith("At ") for answer in answers)
-    assert document == json.loads(json.dumps(as_json(compare(cells, manifest), answers)))
+    worlds = compare(cells, manifest)
+    assert document == json.loads(json.dumps(as_json(worlds, overview_of(worlds), answers)))
     assert document["comparisons_corrected_for"] == len(document["differences"]) == 18
     row = document["differences"][0]
     point = compare(cells, manifest)[0].points["branch", "2 GiB"]

@@ -12,12 +12,14 @@ import pytest
 
 from reports.compare import compare_folders
 from reports.compare.stored import read_comparison
+from reports.cross_workload import overview_of
 from reports.pages.comparison import comparison_report, kept_report
 from reports.pages.study.together import together
-from reports.report import Report
+from reports.report import Report, Section
 from reports.report.html import render
 from reports.report.store import store
 from reports.results.comparison import compare
+from reports.results.points import WorldPoints
 from simulator.base.errors import DataError
 from tests.reports.browser import Seen, Visit, assert_sound, look_at_all
 from tests.reports.compare.folders import write_run
@@ -95,10 +97,14 @@ def test_a_page_of_several_workloads_begins_with_all_of_them(study_page: str) ->
     assert f"{HOSTILE}, 2 GiB" in text  # a column of the shares of the room
 
 
+def whole(worlds: list[WorldPoints]) -> Section | None:
+    return together(worlds, overview_of(worlds))
+
+
 def test_one_workload_has_the_part_only_where_something_looks_ahead() -> None:
-    assert together(compare(*sample(["last", "branch"]))) is None
+    assert whole(compare(*sample(["last", "branch"]))) is None
     cells, manifest = several({"a": (0.2, 0.6, 0.4)})
-    part = together(compare(with_foresight(cells, 0.1), manifest))
+    part = whole(compare(with_foresight(cells, 0.1), manifest))
     assert part is not None
     assert [panel.id for panel in part.panels] == ["across-room"]
     assert part.name == "Against foresight"
@@ -110,7 +116,7 @@ def test_of_too_many_shares_those_of_policies_that_are_alike_stay_in_the_table()
     cells, manifest = several({"a": rates}, placers, [8 * GIB], spread=0.0)
     cells = cells.with_columns(pl.col("token_hit_rate") + 0.001 * pl.col("replication"))
     worlds = compare(with_foresight(cells, 0.1), manifest)
-    part = together(worlds)
+    part = whole(worlds)
     assert part is not None
     (panel,) = part.panels
     assert panel.caption.endswith("Below zero: worse than the baseline. 27 more are in the table.")
