@@ -43,7 +43,7 @@ class Adaptive(BasePlacer):
 
     observes: ClassVar[bool] = True
 
-    def __init__(self, rate: float = 1.0) -> None:
+    def __init__(self, rate: float = 1.1) -> None:
         require(0 < rate <= 1e6, "rate", "above 0 and at most 1000000", rate)
         self._rule = AdaptiveRule(rate)
 

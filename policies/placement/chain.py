@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 Line = tuple[float, float, int]  # its value at 0, how steeply it falls, the candidate it belongs to
 
 
@@ -70,6 +72,30 @@ def priced_chain(gains: list[float], survival: list[float], price: float) -> lis
         top = deeper[top]
         chosen.append(top)
     return chosen
+
+
+def best_few(gains: list[float], survival: list[float], chosen: list[int], most: int) -> list[int]:
+    """Return `most` of the chosen checkpoints: those without which least is lost are left out.
+
+    They go one by one. Without `c_k` the uses that it served resume from the one above it, so that
+    (G(c_k) - G(c_{k-1})) (T(c_k) - T(c_{k+1})) is lost.
+
+    Examples
+    --------
+    >>> best_few([20, 10], [0.5, 1.5], [1, 0], 1)
+    [1]
+    """
+    kept = [*chosen]  # from the shallowest to the deepest
+    while len(kept) > most:
+        above, least, weakest = 0.0, inf, 0
+        for at, i in enumerate(kept):
+            deeper = survival[kept[at + 1]] if at + 1 < len(kept) else 0.0
+            loss = (gains[i] - above) * (survival[i] - deeper)
+            if loss < least:
+                least, weakest = loss, at
+            above = gains[i]
+        del kept[weakest]
+    return kept
 
 
 def _best_at(gain: float, envelope: list[Line], first: int) -> int:

@@ -25,7 +25,7 @@ class Price:
     E / C a byte. A state of b bytes displaces as many for as long as it stays, so it costs
     about b min(S, E) / W, C cancelling out. Where nothing useful is evicted, bytes are free.
 
-    *Rate*: a multiplier that holds the mean number of checkpoints a request at `rate` (dual
+    *Rate*: a multiplier that holds the mean number of wanted checkpoints a request at `rate` (dual
     ascent: it rises by a few per cent for each checkpoint above it, and falls again).
 
     Parameters
@@ -36,7 +36,6 @@ class Price:
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
-        self._steps: dict[int, float] = {}  # of the multiplier, by the checkpoints written
         self._work = self._multiplier = 1.0
         self._capacity_bytes: int | None = None
         self._kv_bytes = self._state_bytes = 0
@@ -54,12 +53,15 @@ class Price:
         self._capacity_bytes = context.capacity_bytes
         self._kv_bytes, self._state_bytes = sizes.kv_bytes_per_token, sizes.state_bytes
 
-    def observe(self, overlap: Overlap) -> None:
-        """Count the tokens that a request lost to eviction, and the bytes it wrote."""
-        written = overlap.written
-        step = self._steps.get(written)
-        if step is None:
-            step = self._steps[written] = exp(STEP * min(written - self._rate, 1.0))
+    def observe(self, overlap: Overlap, excess: float) -> None:
+        """Count the tokens that a request lost to eviction, and the bytes it wrote.
+
+        Parameters
+        ----------
+        excess
+            Checkpoints by which the request wanted more than the rate.
+        """
+        step = exp(STEP * (excess if excess < 1.0 else 1.0))
         multiplier = self._multiplier * step
         self._multiplier = multiplier if multiplier > self._work else self._work
         if self._capacity_bytes is not None:
@@ -69,6 +71,8 @@ class Price:
         length = overlap.prompt_tokens
         resident = overlap.kv_depth
         lost = min(overlap.depth, length - 1) - resident
+        if overlap.end is not None:
+            length = overlap.end.stop
         written = (length - resident if resident > 0 else length) * self._kv_bytes
         written += overlap.written * self._state_bytes
         self._saved_tokens = FADE * self._saved_tokens + overlap.resume
