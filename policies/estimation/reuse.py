@@ -22,9 +22,9 @@ class ReuseRates:
         self._rates: list[ReuseRate] = []
         self.unit = 1.0  # weight of a count made now; it grows, instead of old counts shrinking
 
-    def add(self) -> ReuseRate:
-        """Return the rate of one more kind of thing."""
-        rate = ReuseRate(self)
+    def add(self, ways: int = 1) -> ReuseRate:
+        """Return the rate of one more kind of thing, which can serve in so many ways."""
+        rate = ReuseRate(self, ways)
         self._rates.append(rate)
         return rate
 
@@ -46,55 +46,55 @@ class ReuseRate:
         all labels:  (uses + 1/2) / (trials + 1)
         one label:   (uses + SHRINKAGE * all) / (trials + SHRINKAGE)
 
-    Before the first trial it is 1/2, so that an unknown kind is tried.
+    Before the first trial it is 1/2, so that an unknown kind is tried. Of a thing that can serve
+    in several ways the uses are counted by way, and the trials once.
 
     Parameters
     ----------
     clock
         The group of rates that it belongs to.
+    ways
+        The ways of use, which are numbered from 0.
     """
 
-    __slots__ = ("_clock", "_labels", "_trials", "_uses")
+    __slots__ = ("_clock", "_counts", "_labels")
 
-    def __init__(self, clock: ReuseRates) -> None:
+    def __init__(self, clock: ReuseRates, ways: int = 1) -> None:
         self._clock = clock
-        self._trials = self._uses = 0.0
-        self._labels: dict[int, list[float]] = {}  # label -> trials, uses
+        self._counts = [0.0] * (ways + 1)  # uses by way, then trials
+        self._labels: dict[int, list[float]] = {}  # the same by label
 
     def trial(self, label: int = -1) -> None:
         """Count a trial, also for its label where that is known."""
         unit = self._clock.unit
-        self._trials += unit
+        self._counts[-1] += unit
         if label >= 0:
-            self._counts(label)[0] += unit
+            self._counts_of(label)[-1] += unit
 
-    def use(self, label: int = -1) -> None:
+    def use(self, label: int = -1, way: int = 0) -> None:
         """Count a use, also for its label where that is known."""
         unit = self._clock.unit
-        self._uses += unit
+        self._counts[way] += unit
         if label >= 0:
-            self._counts(label)[1] += unit
+            self._counts_of(label)[way] += unit
 
-    def rate(self, label: int = -1) -> float:
+    def rate(self, label: int = -1, way: int = 0) -> float:
         """Return the uses to expect of one trial."""
-        unit = self._clock.unit
-        rate = (self._uses + 0.5 * unit) / (self._trials + unit)
+        unit, counts = self._clock.unit, self._counts
+        rate = (counts[way] + 0.5 * unit) / (counts[-1] + unit)
         own = self._labels.get(label) if label >= 0 else None
         if own is None:
             return rate
         prior = SHRINKAGE * unit
-        return (own[1] + prior * rate) / (own[0] + prior)
+        return (own[way] + prior * rate) / (own[-1] + prior)
 
     def scale(self, factor: float) -> None:
         """Multiply all counts."""
-        self._trials *= factor
-        self._uses *= factor
-        for counts in self._labels.values():
-            counts[0] *= factor
-            counts[1] *= factor
+        for counts in (self._counts, *self._labels.values()):
+            counts[:] = [count * factor for count in counts]
 
-    def _counts(self, label: int) -> list[float]:
+    def _counts_of(self, label: int) -> list[float]:
         counts = self._labels.get(label)
         if counts is None:
-            counts = self._labels[label] = [0.0, 0.0]
+            counts = self._labels[label] = [0.0] * len(self._counts)
         return counts
