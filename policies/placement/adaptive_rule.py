@@ -71,13 +71,14 @@ class AdaptiveRule:
         self, points: list[Point], resume: int
     ) -> tuple[list[int], list[float], list[float]]:
         """Return the points behind `resume`, what each saves a use, and its expected uses."""
-        floor = self._grid.floor
+        granularity, alignment = self._grid.granularity, self._grid.alignment
         wanted: list[int] = []
         gains: list[float] = []
         survival: list[float] = []
         total, last = 0.0, 0
         for position, uses in points:
-            gain = floor(position) - resume
+            gain = position - position % granularity  # `Grid.floor`, without a call
+            gain -= gain % alignment + resume
             if gain <= 0:
                 break
             total += uses

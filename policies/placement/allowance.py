@@ -23,19 +23,25 @@ class Allowance:
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
+        self._aim = rate - RESERVE * rate / SPREAD
         self._left = max(1.0, AHEAD * rate)
-        self._promised: dict[int, tuple[int, int]] = {}  # by request: promised, and withheld
+        self._promised: dict[int, int] = {}  # by request
+        self._withheld: dict[int, int] = {}
 
     def ask(self, request: int, wanted: int) -> int:
         """Return how many of the wanted checkpoints a request may write; they are promised to it.
 
         A request that asks again, for another chunk of its prompt, gives back what it was promised.
         """
-        before = self._promised.get(request)
-        self._left += self._rate if before is None else before[0]
-        allowed = min(wanted, int(self._left))
-        self._left -= allowed
-        self._promised[request] = allowed, wanted - allowed
+        left = self._left + self._promised.get(request, self._rate)
+        allowed = wanted
+        if wanted > left:
+            allowed = int(left)
+            self._withheld[request] = wanted - allowed
+        elif self._withheld:
+            self._withheld.pop(request, None)
+        self._promised[request] = allowed
+        self._left = left - allowed
         return allowed
 
     def settle(self, request: int, written: int) -> float:
@@ -44,7 +50,9 @@ class Allowance:
         That is how many more checkpoints it wanted, written or not, than may be wanted on average
         while what is left should come to, or stay at, RESERVE requests' allowance.
         """
-        promised, withheld = self._promised.pop(request, (0, 0))
-        self._left += promised - written
-        spare = (self._left - RESERVE * self._rate) / SPREAD
-        return written + withheld - self._rate - max(spare, -0.5 * self._rate)
+        left = self._left = self._left + self._promised.pop(request, 0) - written
+        if self._withheld:
+            written += self._withheld.pop(request, 0)
+        aim = self._aim + left / SPREAD
+        least = 0.5 * self._rate
+        return written - (aim if aim > least else least)

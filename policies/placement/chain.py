@@ -51,6 +51,8 @@ def priced_chain(gains: list[float], survival: list[float], price: float) -> lis
             worth.append(i)
     if len(worth) < 2:
         return worth
+    if len(worth) == 2:
+        return _best_of_two(worth[0], worth[1], gains, survival, price)
     envelope: list[Line] = []
     first = top = 0
     most = 0.0
@@ -72,6 +74,20 @@ def priced_chain(gains: list[float], survival: list[float], price: float) -> lis
         top = deeper[top]
         chosen.append(top)
     return chosen
+
+
+def _best_of_two(
+    deep: int, shallow: int, gains: list[float], survival: list[float], price: float
+) -> list[int]:
+    """Return the best of two candidates that are each worth their price."""
+    alone = gains[deep] * survival[deep] - price
+    both = alone - gains[shallow] * survival[deep]  # what the deep one adds to the other
+    value = gains[shallow] * survival[shallow] - price
+    if both > 0.0:
+        value += both
+    if value < alone:
+        return [deep]
+    return [shallow, deep] if both > 0.0 else [shallow]
 
 
 def best_few(gains: list[float], survival: list[float], chosen: list[int], most: int) -> list[int]:

@@ -17,6 +17,7 @@ from policies.placement.sightings import (
     Segment,
     Sightings,
 )
+from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Overlap, Prefix
 from simulator.trace.grid import Grid
 
@@ -55,30 +56,34 @@ class ExpectedUses:
         self._rates.tick()
         leaf, depth, label = overlap.span, overlap.depth, overlap.label
         if leaf is not None:
-            meeting = self.sightings.meet(leaf, depth)
-            if meeting.segment is not None:
-                self._count_use(meeting, meeting.segment, overlap)
+            span, segment, place, kind = self.sightings.meet(leaf, depth)
+            if segment is not None:
+                self._count_use(span, segment, place, overlap)
             if leaf.stop > depth:
-                self._prompts.trial(meeting.kind, label)
-                self.sightings.add_prompt(leaf, depth, meeting.kind, label)
+                self._prompts.trial(kind, label)
+                self.sightings.add_prompt(leaf, depth, kind, label)
             end = overlap.end
             if end is not None and end.stop > leaf.stop:
-                self._answers.trial(meeting.kind, label)
-                self.sightings.add_answer(end, leaf.stop, meeting.kind, label)
+                self._answers.trial(kind, label)
+                self.sightings.add_answer(end, leaf.stop, kind, label)
         self._requests += 1
         if self._requests % REFRESH == 0:
             for returns in self._prompts.returns + self._answers.returns:
                 returns.refresh()
 
-    def _count_use(self, meeting: Meeting, segment: Segment, overlap: Overlap) -> None:
-        """Count a use of the point where a prompt left the known requests."""
+    def _count_use(self, span: KvSpan, segment: Segment, place: int, overlap: Overlap) -> None:
+        """Count a use of the place where a prompt left the known requests, at the end of `span`."""
         depth, resident = overlap.depth, overlap.kv_depth
-        useful = resident < 0 or resident >= min(depth, overlap.prompt_tokens - 1, self._reach)
+        useful = (
+            resident >= depth  # mostly
+            or resident < 0
+            or resident >= min(depth, overlap.prompt_tokens - 1, self._reach)
+        )
         places = self._prompts if segment.part == PROMPT else self._answers
-        if meeting.place != INSIDE:
-            places.use_end(segment, meeting.place, useful)
+        if place != INSIDE:
+            places.use_end(segment, place, useful)
         else:
-            before = self.sightings.note_divergence(meeting.span)
+            before = self.sightings.note_divergence(span)
             places.use_inside(segment, depth, before, useful)
 
     # --- expecting --------------------------------------------------------------------------
@@ -95,13 +100,14 @@ class ExpectedUses:
         """
         overlap, resume, length = prefix.overlap, prefix.resume, prefix.prompt_tokens
         meeting = self.sightings.meet(prefix.span, overlap)
+        kind = meeting[3]
         points: list[Point] = []
         if prefix.end_tokens > length:
             places, least = self._answers, price / (prefix.end_tokens - resume)
-            self._add_new(points, places, prefix, meeting.kind, length, prefix.end_tokens, least)
+            self._add_new(points, places, prefix, kind, length, prefix.end_tokens, least)
         if length > overlap:
             least = price / (length - resume)
-            self._add_new(points, self._prompts, prefix, meeting.kind, overlap, length, least)
+            self._add_new(points, self._prompts, prefix, kind, overlap, length, least)
         if overlap > resume:
             self._add_known(points, resume, meeting)
         return points
@@ -127,7 +133,7 @@ class ExpectedUses:
     def _add_known(self, points: list[Point], resume: int, meeting: Meeting) -> None:
         """Add the known points between resume point and overlap, with this prompt's return."""
         segment_of, left_at = self.sightings.segment_of, self.sightings.left
-        span, place = meeting.span, meeting.place
+        span, _, place, _ = meeting
         below: Segment | None = None
         left = int(place == INSIDE)  # by this prompt
         while span.stop > resume:
@@ -140,7 +146,7 @@ class ExpectedUses:
             # A partial last block may be split, and is one point all the same.
             if segment is not None and segment is not below and span.stop >= segment.end:
                 points.append((span.stop, uses + places.more(segment, END, place == END)))
-                if segment.before_end and places.returns[BEFORE_END].seen:
+                if segment.whole and places.returns[BEFORE_END].seen:
                     returning = place == BEFORE_END
                     points.append((segment.stop - 1, places.more(segment, BEFORE_END, returning)))
             elif uses:

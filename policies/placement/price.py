@@ -61,9 +61,9 @@ class Price:
         excess
             Checkpoints by which the request wanted more than the rate.
         """
-        step = exp(STEP * (excess if excess < 1.0 else 1.0))
-        multiplier = self._multiplier * step
-        self._multiplier = multiplier if multiplier > self._work else self._work
+        if excess > 0.0 or self._multiplier > self._work:
+            multiplier = self._multiplier * exp(STEP * (excess if excess < 1.0 else 1.0))
+            self._multiplier = multiplier if multiplier > self._work else self._work
         if self._capacity_bytes is not None:
             self._count_bytes(overlap)
 

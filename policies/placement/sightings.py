@@ -26,6 +26,10 @@ BEFORE_END: Final = 1  # the prompt ends with it, and its last token always runs
 INSIDE: Final = 2  # the prompt diverges there
 PLACES: Final = (END, BEFORE_END, INSIDE)
 
+# Where a prompt leaves the known requests: the span at whose end (the root where nothing is
+# shared), the segment of it (None for the root), the place in that, and the kind of overlap.
+Meeting = tuple[KvSpan, "Segment | None", int, int]
+
 
 class Segment:
     """The tokens `(start, stop]` that a prompt, or an answer, added to the known requests.
@@ -40,59 +44,31 @@ class Segment:
         How the prompt of its request overlapped the requests known before.
     label
         Of its request, -1 where unknown.
-    grid
-        Where checkpoints may lie.
+    end
+        Where the checkpoint at its end would lie.
 
     Attributes
     ----------
-    end
-        Where the checkpoint at its end would lie.
-    before_end
-        Where the deepest one would lie that a repetition can use; 0 if that is the one at the end.
+    whole
+        Whether that is its very end, where no repetition of it could use the checkpoint.
     returns
         The prompts that have returned to its end, and to the token before.
     left
         Whether a prompt has diverged inside it.
     """
 
-    __slots__ = ("before_end", "end", "kind", "label", "left", "part", "returns", "start", "stop")
+    __slots__ = ("end", "kind", "label", "left", "part", "returns", "start", "stop", "whole")
 
-    def __init__(
-        self, part: int, start: int, stop: int, kind: int, label: int, grid: Grid
-    ) -> None:
+    def __init__(self, part: int, start: int, stop: int, kind: int, label: int, end: int) -> None:
         self.part = part
         self.start = start
         self.stop = stop
         self.kind = kind
         self.label = label
-        self.end = end = grid.floor(stop)
-        self.before_end = grid.floor(stop - 1) if end == stop else 0
+        self.end = end
+        self.whole = end == stop
         self.returns = [0, 0]
         self.left = False
-
-
-class Meeting:
-    """The point at which a prompt leaves the known requests.
-
-    Parameters
-    ----------
-    span
-        The span at whose end it leaves; the root where nothing is shared.
-    segment
-        The segment in which that is, None for the root.
-    place
-        Where in the segment: one of PLACES.
-    kind
-        How the prompt overlaps what is known: one of KINDS.
-    """
-
-    __slots__ = ("kind", "place", "segment", "span")
-
-    def __init__(self, span: KvSpan, segment: Segment | None, place: int, kind: int) -> None:
-        self.span = span
-        self.segment = segment
-        self.place = place
-        self.kind = kind
 
 
 class Sightings:
@@ -122,14 +98,14 @@ class Sightings:
             span = span.parent
         segment = self.segment_of(span)
         if segment is None:
-            return Meeting(span, None, INSIDE, NEW)
+            return span, None, INSIDE, NEW
         depth = span.stop
         if depth < segment.end:
-            return Meeting(span, segment, INSIDE, NEW if 2 * depth < leaf.stop else DIVERGED)
-        if depth == leaf.stop == segment.end and segment.before_end:
+            return span, segment, INSIDE, NEW if 2 * depth < leaf.stop else DIVERGED
+        if segment.whole and depth == leaf.stop:
             again = segment.returns[BEFORE_END] > 0
-            return Meeting(span, segment, BEFORE_END, REPEATED_AGAIN if again else REPEATED)
-        return Meeting(span, segment, END, ANSWERED if segment.part == ANSWER else CONTINUED)
+            return span, segment, BEFORE_END, REPEATED_AGAIN if again else REPEATED
+        return span, segment, END, ANSWERED if segment.part == ANSWER else CONTINUED
 
     def segment_of(self, span: KvSpan) -> Segment | None:
         """Return the segment in which `span` lies, None where that is not known yet."""
@@ -150,11 +126,11 @@ class Sightings:
         Where several compute the same tokens at once, they count for the first.
         """
         if leaf.request not in self._prompts:
-            segment = Segment(PROMPT, overlap, leaf.stop, kind, label, self.grid)
+            segment = Segment(PROMPT, overlap, leaf.stop, kind, label, self.grid.floor(leaf.stop))
             self._prompts[leaf.request] = segment
 
     def add_answer(self, end: KvSpan, start: int, kind: int, label: int) -> None:
         """Record the tokens from `start` on as added by the answer that ends with `end`."""
         if end.request not in self._answers:
-            segment = Segment(ANSWER, start, end.stop, kind, label, self.grid)
+            segment = Segment(ANSWER, start, end.stop, kind, label, self.grid.floor(end.stop))
             self._answers[end.request] = segment
