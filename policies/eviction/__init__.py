@@ -25,6 +25,7 @@ from policies.eviction.split_lru import SplitLru
 from policies.eviction.tail_lru import TailLru
 from policies.eviction.ttl import Ttl
 from policies.eviction.two_q import TwoQ
+from policies.eviction.unified import Unified
 from policies.eviction.value import ValueEviction
 from policies.eviction.wtinylfu import WTinyLfu
 from simulator.plugins.protocols import EvictionPolicy
@@ -54,6 +55,7 @@ EVICTION: dict[str, type[EvictionPolicy]] = {
     "session_aware": SessionAware,
     "coverage": Coverage,
     "value": ValueEviction,
+    "unified": Unified,
     "belady": Belady,
     "clairvoyant": ClairvoyantEviction,
 }

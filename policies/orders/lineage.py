@@ -50,6 +50,10 @@ class Lineage:
         self._join(checkpoint, above, branch)
         return moved
 
+    def state_above(self, checkpoint: Checkpoint) -> Checkpoint | None:
+        """Return the nearest checkpoint above one of these, None if there is none."""
+        return self._families[checkpoint].above
+
     def remove(self, checkpoint: Checkpoint) -> list[Checkpoint]:
         """Forget a checkpoint; return those for which it was the nearest above."""
         above = self._families[checkpoint].above

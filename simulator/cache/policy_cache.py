@@ -82,6 +82,7 @@ class PolicyCache:
         self._counts_running = count_running
         self._running: dict[int, Running] = {}
         self._pinning: dict[int, Running] = {}  # requests with a `pinned` span
+        context = replace(context, common={})  # each cache has its own
         for policy in (placer, admission):
             policy.begin(replace(context, trace=trace if policy.clairvoyant else None))
         for pool in self.pools.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from simulator.costs.cost_model import CostModel
 from simulator.trace.grid import Grid
@@ -46,6 +46,8 @@ class CacheContext:
         informed of such entries only and may name only those as victims.
     trace
         The whole trace, including future requests, for clairvoyant policies; None for others.
+    common
+        What the policies of one cache share, by class: the first of them puts it there.
     """
 
     sizes: Sizes
@@ -56,3 +58,4 @@ class CacheContext:
     orders_kv: bool = True
     orders_states: bool = True
     trace: Trace | None = None
+    common: dict[type, object] = field(default_factory=dict, compare=False)

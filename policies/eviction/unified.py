@@ -1,0 +1,338 @@
+"""Eviction of the state whose points are expected to save least per byte and time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from heapq import heapify, heappop, heappush
+from typing import ClassVar
+
+from policies.eviction.prefixed import PrefixEviction
+from policies.orders.bare import BareKv, BareView
+from policies.orders.heaps import in_order
+from policies.orders.lineage import Lineage, takes_kv
+from policies.orders.outlook import Outlook
+from policies.worth.points import ReturnPoint
+from policies.worth.worth import Worth
+from simulator.plugins.context import SPAN, CacheContext
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
+from simulator.plugins.protocols import Overlap
+
+MOST_POINTS = 8  # that a state serves; further ones of less rate are forgotten
+
+
+class Service:
+    """The points that a state serves, and what it is worth for them.
+
+    `clock` is the time at which it was given its place in the order, 0 where it has none, and
+    `due` the request at which its worth changes with age.
+    """
+
+    __slots__ = ("clock", "due", "points", "waits", "worth")
+
+    def __init__(self) -> None:
+        self.points: list[ReturnPoint] = []
+        self.worth = 0.0
+        self.clock = 0
+        self.due = 0
+        self.waits = False
+
+
+class Unified(PrefixEviction):
+    """Evict what is expected to save least per byte and time, by all points that it serves."""
+
+    spares_states: ClassVar[bool] = True
+    foresees_all: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._worth: Worth | None = None
+        self._bare = BareKv()
+        self._lineage = Lineage()
+        self._states: dict[Checkpoint, None] = {}
+        self._waiting: list[Checkpoint] = []
+        self._heap: list[tuple[float, int, Checkpoint]] = []
+        self._limit = 64
+        self._due: dict[int, list[Checkpoint]] = {}
+        self._clock = 0
+        self._learned = 0
+        self.asked = False
+        self._kv_bytes = 1
+        self._orders_kv = self._orders_states = self._cuts_to_state = True
+        self._seconds: Callable[[int, int], float] = lambda start, stop: float(stop - start)
+
+    def begin(self, context: CacheContext) -> None:
+        super().begin(context)
+        self._kv_bytes = context.sizes.kv_bytes_per_token
+        self._orders_kv, self._orders_states = context.orders_kv, context.orders_states
+        self._bare.all_kv = not context.orders_states
+        self._cuts_to_state = context.orders_states and context.cut != SPAN
+        self._seconds = context.costs.prefill_seconds
+        self._worth = Worth.of(context)
+        self._points = self._worth.points
+        if self._orders_states:
+            self._worth.order = self
+
+    # --- requests -----------------------------------------------------------------------------
+
+    def observe(self, overlap: Overlap) -> None:
+        points = self._points
+        if not self._orders_states:
+            points.observe(overlap)
+            return
+        self._serve_fresh()
+        points.observe(overlap)
+        if points.used:
+            for state in points.used:
+                self._note(state)
+            points.used.clear()
+        for state in self._due.pop(points.now, ()):
+            service = state.policy_data
+            if service is not None and service.due == points.now:
+                self._note(state)
+        if self._learned != points.learned:
+            self._learned = points.learned
+            for state in self._states:
+                self._note(state)
+
+    def _serve_fresh(self) -> None:
+        """Give the points of the last request to the states that serve them."""
+        fresh = self._points.fresh
+        for point in fresh:
+            position, span = point.position, point.span
+            while span.start >= position and span.stop:
+                span = span.parent
+            state = span.deepest_checkpoint(position)
+            while state is None:
+                span = span.parent
+                state = span.deepest_checkpoint(position)
+            if state.position and state.policy_data is not None:
+                self._serve(state, point)
+        fresh.clear()
+
+    def _serve(self, state: Checkpoint, point: ReturnPoint) -> None:
+        service: Service = state.policy_data
+        point.server = state
+        service.points.append(point)
+        if len(service.points) > MOST_POINTS:
+            least = min(service.points, key=self._points.rate_of)
+            service.points.remove(least)
+            least.server = None
+        self._note(state)
+
+    # --- entries ------------------------------------------------------------------------------
+
+    def on_insert(self, entry: Entry) -> None:
+        if isinstance(entry, KvSpan):
+            if not entry.children_resident:
+                self._bare.offer(entry)
+            self._note_last(entry.parent)
+            return
+        entry.policy_data = service = Service()
+        self._states[entry] = None
+        for changed in self._lineage.add(entry):
+            self._note(changed)
+        above = self._lineage.state_above(entry)
+        if above is not None and above.policy_data is not None:
+            self._take_over(entry, service, above)
+        for point in self._points.points_at(entry.span):
+            if point.position == entry.position and point.server is not entry:
+                if point.server is not None:
+                    point.server.policy_data.points.remove(point)
+                    self._note(point.server)
+                point.server = entry
+                service.points.append(point)
+        self._note(entry)
+
+    def _take_over(self, state: Checkpoint, service: Service, above: Checkpoint) -> None:
+        """Serve from a new state what lies below it and was served from the one above."""
+        kept: list[ReturnPoint] = []
+        position, span = state.position, state.span
+        for point in above.policy_data.points:
+            below = point.span
+            if point.position >= position:
+                while below.start >= position:
+                    below = below.parent
+                if below is span:
+                    point.server = state
+                    service.points.append(point)
+                    continue
+            kept.append(point)
+        if len(service.points):
+            above.policy_data.points = kept
+            self._note(above)
+
+    def on_hit(self, entry: Entry) -> None:
+        if isinstance(entry, KvSpan):
+            if not entry.children_resident:
+                self._bare.offer(entry)
+
+    def on_evictable(self, entry: Entry) -> None:
+        if isinstance(entry, KvSpan):
+            self._bare.offer(entry)
+            self._note_last(entry)
+        elif not entry.policy_data.clock:
+            self._note(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        if isinstance(entry, KvSpan):
+            if entry.policy_data:
+                del self._bare.spans[entry.policy_data]
+                entry.policy_data = None
+            return
+        service: Service = entry.policy_data
+        entry.policy_data = None
+        del self._states[entry]
+        above = self._lineage.state_above(entry)
+        for changed in self._lineage.remove(entry):
+            self._note(changed)
+        serves = above is not None and above.policy_data is not None
+        for point in service.points:
+            point.server = None
+            if serves:
+                self._serve(above, point)
+        span = entry.span
+        if span.size_bytes and self._orders_kv:
+            self._bare.offer(span)
+            self._note_last(span)
+
+    def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        self._lineage.split(upper, lower)
+
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        if self._orders_states:
+            self._lineage.split(upper, lower)
+        if upper.size_bytes:
+            self._bare.split(upper, lower)
+            self._note_last(upper)
+            self._note_last(lower)
+
+    # --- the order ----------------------------------------------------------------------------
+
+    def victim(self) -> Entry | None:
+        self.asked = True
+        spans = self._bare.spans
+        while spans:
+            span = next(iter(spans.values()))
+            blocked = span.pins or span.children_resident
+            if not blocked and self._bare.is_bare(span, span.checkpoints):
+                return span
+            del spans[span.policy_data]
+            span.policy_data = None
+        if self._waiting:
+            self._settle()
+        heap = self._heap
+        while heap:
+            _, clock, state = heap[0]
+            service = state.policy_data
+            if service is not None and service.clock == clock:
+                if not state.pins:
+                    return state.span if self._takes_kv(state) else state
+                service.clock = 0
+            heappop(heap)
+        return None
+
+    def victims(self) -> Iterator[Entry]:
+        outlook = Outlook()
+        bare = BareView(self._bare, outlook)
+        states = self._in_order(outlook)
+        while True:
+            span = bare.take()
+            if span is not None:
+                yield span
+                if self._cuts_to_state and outlook.states_of(span):
+                    continue
+                bare.offer(outlook.let_go(span))
+            elif (state := next(states, None)) is not None:
+                entry = outlook.with_kv(state) if self._orders_kv else state
+                yield entry
+                bare.offer(outlook.let_go(entry))
+            else:
+                return
+
+    def _in_order(self, outlook: Outlook) -> Iterator[Checkpoint]:
+        if self._waiting:
+            self._settle()
+        for _, clock, state in in_order(self._heap):
+            service = state.policy_data
+            if service is not None and service.clock == clock and outlook.evictable(state):
+                yield state
+
+    def loss_of(self, size_bytes: int) -> float:
+        """Return the seconds a request that are lost where so many bytes make room."""
+        if self._waiting:
+            self._settle()
+        loss = 0.0
+        for worth, clock, state in in_order(self._heap):
+            service = state.policy_data
+            if service is None or service.clock != clock or state.pins:
+                continue
+            freed = self._freed_bytes(state, self._lineage.above[state])
+            loss += worth * min(freed, size_bytes)
+            size_bytes -= freed
+            if size_bytes <= 0:
+                break
+        return loss
+
+    def _note(self, state: Checkpoint) -> None:
+        service: Service | None = state.policy_data
+        if service is not None and not service.waits:
+            service.waits = True
+            self._waiting.append(state)
+
+    def _note_last(self, span: KvSpan) -> None:
+        if self._orders_states and span.checkpoints:
+            self._note(span.checkpoints[-1])
+
+    def _settle(self) -> None:
+        points, above = self._points, self._lineage.above
+        rates, now, heap = points.rate, points.now, self._heap
+        for state in self._waiting:
+            service: Service | None = state.policy_data
+            if service is None or not service.waits:
+                continue
+            service.waits = False
+            rate, due = 0.0, 0
+            for point in service.points:
+                bits = (now - point.last).bit_length()
+                rate += rates[point.kind][bits]
+                change = point.last + (1 << bits)
+                if not due or change < due:
+                    due = change
+            start = above[state]
+            seconds = self._seconds(start, state.position)
+            service.worth = worth = rate * seconds / self._freed_bytes(state, start)
+            if due != service.due:
+                service.due = due
+                if due:
+                    self._due.setdefault(due, []).append(state)
+            if state.pins:
+                service.clock = 0
+            else:
+                self._clock = service.clock = clock = self._clock + 1
+                heappush(heap, (worth, clock, state))
+        self._waiting.clear()
+        if len(heap) > self._limit:
+            self._compact()
+
+    def _compact(self) -> None:
+        self._heap = [
+            item
+            for item in self._heap
+            if item[2].policy_data is not None and item[2].policy_data.clock == item[1]
+        ]
+        heapify(self._heap)
+        self._limit = 2 * len(self._heap) + 64
+
+    def _freed_bytes(self, state: Checkpoint, above: int) -> int:
+        """Return the bytes that leave with a state: its own, and the KV that serves it alone."""
+        size_bytes = state.size_bytes
+        if self._takes_kv(state):
+            span = state.span
+            while above < span.start and span.parent.children_resident == 1:
+                span = span.parent
+            start = above if above > span.start else span.start
+            size_bytes += (state.position - start) * self._kv_bytes
+        return size_bytes or 1
+
+    def _takes_kv(self, state: Checkpoint) -> bool:
+        return self._orders_kv and takes_kv(state)
