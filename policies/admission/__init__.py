@@ -10,6 +10,7 @@ from policies.admission.probabilistic import Probabilistic
 from policies.admission.second_sighting import SecondSighting
 from policies.admission.size_aware import SizeAware
 from policies.admission.tinylfu import TinyLfu
+from policies.admission.unified import UnifiedAdmission
 from policies.admission.value import ValueAdmission
 from simulator.plugins.protocols import AdmissionPolicy
 
@@ -23,5 +24,6 @@ ADMISSION: dict[str, type[AdmissionPolicy]] = {
     "probabilistic": Probabilistic,
     "tinylfu": TinyLfu,
     "branch_only": BranchOnly,
+    "unified": UnifiedAdmission,
     "value": ValueAdmission,
 }

@@ -23,6 +23,7 @@ from policies.placement.random import Random
 from policies.placement.robust import Robust
 from policies.placement.sqrt import SquareRoot
 from policies.placement.thinned import Thinned
+from policies.placement.unified import UnifiedPlacer
 from simulator.plugins.protocols import Placer
 
 PLACERS: dict[str, type[Placer]] = {
@@ -44,6 +45,7 @@ PLACERS: dict[str, type[Placer]] = {
     "offsets": Offsets,
     "interval": Interval,
     "adaptive": Adaptive,
+    "unified": UnifiedPlacer,
     "robust": Robust,
     "clairvoyant": ClairvoyantPlacer,
 }

@@ -7,7 +7,7 @@ from typing import Final
 from policies.estimation.divergence import DivergenceLaw
 from policies.estimation.reuse import ReuseRates
 from policies.placement.places import MOST, PlaceRates, Point
-from policies.placement.sightings import (
+from policies.worth.sightings import (
     ANSWER,
     BEFORE_END,
     END,

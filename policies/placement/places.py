@@ -7,7 +7,7 @@ from typing import Final
 
 from policies.estimation.divergence import DivergenceLaw
 from policies.estimation.reuse import ReuseRates
-from policies.placement.sightings import INSIDE, KINDS, PLACES, Segment
+from policies.worth.sightings import INSIDE, KINDS, PLACES, Segment
 
 MOST: Final = 8  # returns to one point; more are counted as this many
 CERTAIN: Final = 0.995  # the highest rate of one more return

@@ -81,6 +81,11 @@ class Price:
         self._total_bytes += written
 
     @property
+    def work(self) -> float:
+        """The price of a checkpoint apart from its bytes."""
+        return self._multiplier
+
+    @property
     def tokens(self) -> float:
         """The price of a checkpoint now."""
         price = self._multiplier

@@ -7,11 +7,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from policies.placement.sightings import ANSWER, BEFORE_END, END, INSIDE, Segment, Sightings
+from policies.worth.sightings import (
+    ANSWER,
+    BEFORE_END,
+    END,
+    INSIDE,
+    PROMPT,
+    Segment,
+    Sightings,
+)
+from policies.estimation.divergence import DivergenceLaw
 from policies.worth.index import STAGES, indices
 from policies.worth.waits import BINS, Waits
 from simulator.plugins.entries import KvSpan
-from simulator.plugins.protocols import Overlap
+from simulator.plugins.protocols import Overlap, Prefix
 from simulator.trace.grid import Grid
 
 # How a request began, which says much about how it goes on: unlike any before, as a second, a
@@ -33,7 +42,10 @@ LABELS: Final = 8  # further labels are not told apart
 PRIOR: Final = 6.0  # waits of its own that weigh as much as those of the kinds next to it
 FIRST_CHANCE: Final = 0.03  # of a use in a bin, before anything is known
 MOST_CHANCE: Final = 0.999
+LEAST_DIVERGENCES: Final = 8  # before a label has a law of its own
 LEAST_STEP, MOST_STEP = 32, 1024  # requests between two computations of the index
+
+Candidate = tuple[int, float, float]  # a position, the uses to expect of it, and uses a request
 
 
 class ReturnPoint:
@@ -109,6 +121,7 @@ class ReturnPoints:
         self._tokens: dict[Segment, ReturnPoint] = {}
         self._branches: dict[KvSpan, ReturnPoint] = {}
         self._repeats = False
+        self._laws: dict[tuple[int, int], DivergenceLaw] = {}  # by part and label
         self._due = LEAST_STEP
         self._learn()
 
@@ -134,9 +147,7 @@ class ReturnPoints:
     def _note_prompt(self, leaf: KvSpan, depth: int, label: int) -> None:
         span, segment, place, kind = self.sightings.meet(leaf, depth)
         if segment is not None:
-            self._turns = turns = self._turns_after(segment, place)
-            if 2 * span.stop < leaf.stop:
-                self._turns = turns = FRESH
+            self._turns = self._turns_after(span, segment, place, leaf.stop)
             if place == INSIDE:
                 self._use_inside(span, segment)
             elif place == END:
@@ -158,7 +169,10 @@ class ReturnPoints:
         if added is not None and added not in self._ends:
             self._add(added, end, ANSWER_END, label)
 
-    def _turns_after(self, segment: Segment, place: int) -> int:
+    def _turns_after(self, span: KvSpan, segment: Segment, place: int, length: int) -> int:
+        """Return how a prompt begins that leaves the known requests at the end of `span`."""
+        if 2 * span.stop < length:
+            return FRESH
         if place == INSIDE:
             return BESIDE
         before = self._ends[segment].turns
@@ -196,6 +210,12 @@ class ReturnPoints:
         if not segment.left:
             segment.left = True
             self._use(self._insides[segment])
+            part = segment.part
+            for label in {-1, segment.label}:
+                law = self._laws.get((part, label))
+                if law is None:
+                    law = self._laws[part, label] = DivergenceLaw()
+                law.observe(segment.start, segment.stop, span.stop)
 
     def _use(self, point: ReturnPoint) -> None:
         now = self.now
@@ -223,6 +243,67 @@ class ReturnPoints:
         if branch is not None:
             points.append(branch)
         return points
+
+    def candidates(self, prefix: Prefix) -> list[Candidate]:
+        """Return the points of a prompt and its answer behind its resume point, the deepest first."""
+        overlap, length, label = prefix.overlap, prefix.prompt_tokens, prefix.label
+        span, segment, place, _ = self.sightings.meet(prefix.span, overlap)
+        turns = FRESH
+        if segment is not None:
+            turns = self._turns_after(span, segment, place, length)
+        group = KINDS * (label + 1) if 0 <= label < LABELS else 0
+        chosen: list[Candidate] = []
+        if prefix.end_tokens > length:
+            self._add_new(chosen, group, turns, label, ANSWER, length, prefix.end_tokens)
+        if length > overlap:
+            self._add_new(chosen, group, turns, label, PROMPT, overlap, length)
+        resume, below = prefix.resume, None
+        while span.stop > resume:
+            known = self.sightings.segment_of(span)
+            uses = rate = 0.0
+            for point in self.points_at(span):
+                if known is below and point is not self._branches.get(span):
+                    continue
+                kind, age = point.kind, (self.now - point.last).bit_length()
+                if place == INSIDE and point.kind // STAGES % POINTS == BRANCH or place == END and (
+                    point.kind // STAGES % POINTS != BRANCH
+                ):  # this prompt returns to it
+                    kind, age = kind + (kind % STAGES < STAGES - 1), 0
+                uses += self.uses[kind]
+                rate += self.rate[kind][age]
+            if place == INSIDE and span not in self._branches:
+                kind = group + BRANCH * STAGES
+                uses += self.uses[kind]
+                rate += self.rate[kind][0]
+            if uses:
+                chosen.append((span.stop, uses, rate))
+            span, below, place = span.parent, known, -1
+        return chosen
+
+    def _add_new(
+        self,
+        chosen: list[Candidate],
+        group: int,
+        turns: int,
+        label: int,
+        part: int,
+        start: int,
+        stop: int,
+    ) -> None:
+        """Add the points of the new tokens `(start, stop]` of a prompt or an answer."""
+        kind = group + ((ANSWER_END if part == ANSWER else PROMPT_END) + turns) * STAGES
+        chosen.append((stop, self.uses[kind], self.rate[kind][0]))
+        if self._repeats and part == PROMPT:
+            kind = group + LAST_TOKEN * STAGES
+            chosen.append((stop - 1, self.uses[kind], self.rate[kind][0]))
+        law = self._laws.get((part, label))
+        if law is None or len(law) < LEAST_DIVERGENCES:
+            law = self._laws.get((part, -1))
+        if law is not None:
+            position, share = law.best(start, stop)
+            if position > start:
+                kind = group + (WITHIN + turns) * STAGES
+                chosen.append((position, share * self.uses[kind], share * self.rate[kind][0]))
 
     def _learn(self) -> None:
         """Compute rates and uses from the waits so far."""

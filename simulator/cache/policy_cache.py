@@ -78,6 +78,7 @@ class PolicyCache:
         policies: list[AdmissionPolicy | EvictionPolicy] = [admission, *orders]
         self._observers = [policy for policy in policies if policy.observes]
         self._implicit = placer.implicit
+        self._bare_kv = placer.implicit or getattr(admission, "stores_bare_kv", True)
         self._step = context.grid.step
         self._counts_running = count_running
         self._running: dict[int, Running] = {}
@@ -176,6 +177,8 @@ class PolicyCache:
                 deepest = on_grid
             if on_grid != position and position > start:
                 running.floored.append(position)
+        if not self._bare_kv:
+            running.kv_wanted = self.grid.floor(wanted[-1]) if len(wanted) else 0
         if self._counts_running:
             self._hold_captures(running)
 
@@ -334,9 +337,12 @@ class PolicyCache:
         Returns the deepest resident span of the path afterwards.
         """
         residency, missing, written = self.residency, [], len(running.written)
+        if not self._bare_kv and running.kv_wanted < upto:
+            upto = running.kv_wanted
         span = end
         while span.kv_end == span.start:
-            missing.append(span)
+            if span.start < upto:
+                missing.append(span)
             span = span.parent
         missing.reverse()
         captures = running.captures

@@ -116,6 +116,8 @@ class Running:
         memory of running requests is counted.
     overflows
         Whether some of its KV did not fit.
+    kv_wanted
+        Position up to which KV is stored, where KV that no state can use is not.
     arrival_seconds
         Time of arrival.
     wait_seconds, restore_seconds, prefill_seconds, capture_seconds
@@ -131,6 +133,7 @@ class Running:
         "floored",
         "held_states",
         "held_tokens",
+        "kv_wanted",
         "label",
         "match",
         "overflows",
@@ -158,5 +161,6 @@ class Running:
         self.pinned_end = 0
         self.held_tokens = self.held_states = 0
         self.overflows = False
+        self.kv_wanted = 0
         self.arrival_seconds = self.wait_seconds = 0.0
         self.restore_seconds = self.prefill_seconds = self.capture_seconds = 0.0
