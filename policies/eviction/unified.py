@@ -17,7 +17,8 @@ from simulator.plugins.context import SPAN, CacheContext
 from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
-MOST_POINTS = 8  # that a state serves; further ones of less rate are forgotten
+import os
+MOST_POINTS = int(os.environ.get("U_MP","8"))  # that a state serves; further ones of less rate are forgotten
 
 
 class Service:
@@ -66,7 +67,7 @@ class Unified(PrefixEviction):
         self._orders_kv, self._orders_states = context.orders_kv, context.orders_states
         self._bare.all_kv = not context.orders_states
         self._cuts_to_state = context.orders_states and context.cut != SPAN
-        self._seconds = context.costs.prefill_seconds
+        self._seconds = (lambda a, b: float(b - a)) if __import__("os").environ.get("U_TOK") else context.costs.prefill_seconds
         self._worth = Worth.of(context)
         self._points = self._worth.points
         if self._orders_states:

@@ -17,6 +17,10 @@ from simulator.plugins.protocols import Overlap, Prefix, Window
 from simulator.trace.grid import Grid
 
 
+import os
+FAC = float(os.environ.get("U_FAC", "1"))
+
+
 class UnifiedPlacer(BasePlacer):
     """Store the states that are expected to save more than their work and what they displace."""
 
@@ -33,7 +37,7 @@ class UnifiedPlacer(BasePlacer):
         self._price.begin(context)
         self._kv_bytes = context.sizes.kv_bytes_per_token
         self._state_bytes = context.sizes.state_bytes
-        self._seconds = context.costs.prefill_seconds
+        self._seconds = (lambda a, b: float(b - a)) if __import__("os").environ.get("U_TOK") else context.costs.prefill_seconds
 
     def observe(self, overlap: Overlap) -> None:
         self._price.observe(overlap, self._allowance.settle(overlap.request, overlap.written))
@@ -64,7 +68,7 @@ class UnifiedPlacer(BasePlacer):
         for first in range(len(chosen) - 1, -1, -1):
             kv_bytes = max(0, wanted[chosen[first]] - kv_depth) * self._kv_bytes
             room = kv_bytes + self._state_bytes * (len(chosen) - first)
-            price = self._worth.order.loss_of(room) / room if room else 0.0
+            price = FAC * self._worth.order.loss_of(room) / room if room else 0.0
             few = priced_chain(gains[first:], served[first:], price * self._state_bytes)
             few = [first + i for i in few]
             if not few or few[-1] < first: continue

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from policies.worth.waits import BINS
 
 STAGES: Final = 4  # the first wait of a point, the second, third, and all others
+STEP: Final = 2.0**0.5
 PRICES: Final = 2.0 ** np.arange(-22.0, 2.0, 0.5)  # uses a request
 FREE: Final = 0  # the least price stands for none
 ROUNDS: Final = 4  # to the fixed point of a last stage that follows itself
@@ -79,6 +80,10 @@ def _values(chances: Table, gain: Table) -> Table:
 
 def _zeros(values: Table) -> Table:
     """Return the price at which each value comes to 0, shape (BINS, kinds)."""
-    positive = (values > 0.0).sum(axis=2)
-    prices: Table = PRICES[np.maximum(positive - 1, 0)]
-    return prices
+    last = np.maximum((values > 0.0).sum(axis=2) - 1, 1)
+    at = np.take_along_axis(values, last[..., None], axis=2)[..., 0]
+    before = np.take_along_axis(values, last[..., None] - 1, axis=2)[..., 0]
+    price, less = PRICES[last], PRICES[last - 1]
+    # V is convex: on the line through the last two values it reaches 0 no later than V does.
+    fall = np.maximum(before - at, 1e-300)
+    return price + np.minimum(at * (price - less) / fall, price * (STEP - 1.0))

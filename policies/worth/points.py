@@ -39,8 +39,9 @@ POINTS: Final = BRANCH + 1
 _ALIKE: Final = ((0, 5), (5, 10), (10, 15), (15, 16), (16, 17))  # kinds that have much in common
 KINDS: Final = POINTS * STAGES
 LABELS: Final = 8  # further labels are not told apart
-PRIOR: Final = 6.0  # waits of its own that weigh as much as those of the kinds next to it
-FIRST_CHANCE: Final = 0.03  # of a use in a bin, before anything is known
+import os
+PRIOR: Final = float(os.environ.get("U_PRIOR","6"))  # waits of its own that weigh as much as those of the kinds next to it
+FIRST_CHANCE: Final = float(os.environ.get("U_FC","0.03"))  # of a use in a bin, before anything is known
 MOST_CHANCE: Final = 0.999
 LEAST_DIVERGENCES: Final = 8  # before a label has a law of its own
 LEAST_STEP, MOST_STEP = 32, 1024  # requests between two computations of the index
@@ -308,7 +309,7 @@ class ReturnPoints:
     def _learn(self) -> None:
         """Compute rates and uses from the waits so far."""
         self.learned += 1
-        self._due = self.now + max(LEAST_STEP, min(MOST_STEP, self.now // 4))
+        self._due = self.now + max(LEAST_STEP, min(MOST_STEP, self.now // int(os.environ.get("U_DIV","4"))))
         used, came = self._waits.counts(KINDS * (LABELS + 1), self.now)
         shape = (LABELS + 1, POINTS, STAGES, BINS)
         used, came = used.reshape(shape), came.reshape(shape)
@@ -342,8 +343,6 @@ def _common(used: np.ndarray, came: np.ndarray) -> np.ndarray:
     """Return the chances of kinds that have much in common, taken together."""
     common = np.empty(used.shape)
     for first, after in _ALIKE:
-        together = _shrunk(
-            used[first:after].sum(axis=0), came[first:after].sum(axis=0), np.array(FIRST_CHANCE)
-        )
-        common[first:after] = together
+        uses, waits = used[first:after].sum(axis=0), came[first:after].sum(axis=0)
+        common[first:after] = _shrunk(uses, waits, np.array(FIRST_CHANCE))
     return common
