@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from policies.eviction.prefixed import PrefixEviction
 from policies.orders.bare import BareKv, BareView
 from policies.orders.heaps import in_order
 from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
+from policies.parameters import require
 from policies.worth.points import ReturnPoint
-from policies.worth.worth import Worth
+from policies.worth.worth import AIM, Worth, saving_by
 from simulator.plugins.context import SPAN, CacheContext
 from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
-import os
-MOST_POINTS = int(os.environ.get("U_MP","8"))  # that a state serves; further ones of less rate are forgotten
+MOST_POINTS: Final = 8  # that a state serves: of twice as many, those of least rate are forgotten
 
 
 class Service:
@@ -44,9 +44,10 @@ class Unified(PrefixEviction):
     spares_states: ClassVar[bool] = True
     foresees_all: ClassVar[bool] = False
 
-    def __init__(self) -> None:
+    def __init__(self, aim: str = "tokens") -> None:
         super().__init__()
-        self._worth: Worth | None = None
+        require(aim in AIM, "aim", " or ".join(AIM), aim)
+        self._aim = aim
         self._bare = BareKv()
         self._lineage = Lineage()
         self._states: dict[Checkpoint, None] = {}
@@ -59,7 +60,6 @@ class Unified(PrefixEviction):
         self.asked = False
         self._kv_bytes = 1
         self._orders_kv = self._orders_states = self._cuts_to_state = True
-        self._seconds: Callable[[int, int], float] = lambda start, stop: float(stop - start)
 
     def begin(self, context: CacheContext) -> None:
         super().begin(context)
@@ -67,11 +67,11 @@ class Unified(PrefixEviction):
         self._orders_kv, self._orders_states = context.orders_kv, context.orders_states
         self._bare.all_kv = not context.orders_states
         self._cuts_to_state = context.orders_states and context.cut != SPAN
-        self._seconds = (lambda a, b: float(b - a)) if __import__("os").environ.get("U_TOK") else context.costs.prefill_seconds
-        self._worth = Worth.of(context)
-        self._points = self._worth.points
+        self._saving = saving_by(self._aim, context)
+        worth = Worth.of(context)
+        self._points = worth.points
         if self._orders_states:
-            self._worth.order = self
+            worth.order = self
 
     # --- requests -----------------------------------------------------------------------------
 
@@ -114,10 +114,11 @@ class Unified(PrefixEviction):
         service: Service = state.policy_data
         point.server = state
         service.points.append(point)
-        if len(service.points) > MOST_POINTS:
-            least = min(service.points, key=self._points.rate_of)
-            service.points.remove(least)
-            least.server = None
+        if len(service.points) > 2 * MOST_POINTS:
+            points = sorted(service.points, key=self._points.rate_of, reverse=True)
+            service.points = points[:MOST_POINTS]
+            for forgotten in points[MOST_POINTS:]:
+                forgotten.server = None
         self._note(state)
 
     # --- entries ------------------------------------------------------------------------------
@@ -300,8 +301,8 @@ class Unified(PrefixEviction):
                 if not due or change < due:
                     due = change
             start = above[state]
-            seconds = self._seconds(start, state.position)
-            service.worth = worth = rate * seconds / self._freed_bytes(state, start)
+            gain = self._saving(start, state.position)
+            service.worth = worth = rate * gain / self._freed_bytes(state, start)
             if due != service.due:
                 service.due = due
                 if due:

@@ -1,8 +1,8 @@
-"""Placement by what a state is worth, less what it displaces."""
+"""Placement by what states are worth, less what they displace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from policies.parameters import require
@@ -11,89 +11,139 @@ from policies.placement.base import BasePlacer
 from policies.placement.chain import best_few, priced_chain
 from policies.placement.price import Price
 from policies.worth.points import Candidate
-from policies.worth.worth import Worth
+from policies.worth.worth import AIM, Worth, saving_by
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap, Prefix, Window
 from simulator.trace.grid import Grid
 
-
-import os
-FAC = float(os.environ.get("U_FAC", "1"))
+Chosen = list[int]  # indices of positions, the deepest first
 
 
 class UnifiedPlacer(BasePlacer):
-    """Store the states that are expected to save more than their work and what they displace."""
+    """Store the states that are expected to save more than their work and what they displace.
+
+    Candidates are the ends of the prompt and of its answer, the points where earlier requests
+    ended or diverged on its path, and the one point where a later prompt is most likely to
+    diverge. How often, and how soon, prompts return to each kind of point is learned from all
+    requests, whatever was cached. While there is room, a state must save its work. In a full cache
+    with the eviction `unified`, the set is stored that saves most per unit of time, less what the
+    states and KV would save that have to leave for it and for the KV that it needs; where nothing
+    saves more than that, nothing is stored.
+
+    Parameters
+    ----------
+    rate
+        New checkpoints a request, at most; above 0.
+    aim
+        What is saved: tokens, or seconds of prefill.
+
+    Source: this project; docs/placement.md has the derivation and its measurements.
+
+    Examples
+    --------
+    The second prompt continues the first, and a third one the second; a long prompt that
+    nobody has returned to does not replace the chat:
+
+    >>> from policies.tryout import serve
+    >>> chat = ["ab", "abcd", "abcdef", "abcdefgh"]
+    >>> serve(chat, placer="unified", eviction="unified", admission="unified").saved
+    [0, 2, 4, 6]
+    """
 
     observes: ClassVar[bool] = True
 
-    def __init__(self, rate: float = 1.2) -> None:
+    def __init__(self, rate: float = 1.2, aim: str = "tokens") -> None:
         require(0 < rate <= 1e6, "rate", "above 0 and at most 1000000", rate)
+        require(aim in AIM, "aim", " or ".join(AIM), aim)
         self._price = Price(rate)
         self._allowance = Allowance(rate)
+        self._aim = aim
+        self._grid = Grid()
+        self._kv_bytes = self._state_bytes = 1
 
     def begin(self, context: CacheContext) -> None:
+        """Read costs, sizes and the grid; meet the other policies of the cache."""
         self._worth = Worth.of(context)
+        self._saving = saving_by(self._aim, context)
         self._grid = context.grid
         self._price.begin(context)
         self._kv_bytes = context.sizes.kv_bytes_per_token
         self._state_bytes = context.sizes.state_bytes
-        self._seconds = (lambda a, b: float(b - a)) if __import__("os").environ.get("U_TOK") else context.costs.prefill_seconds
 
     def observe(self, overlap: Overlap) -> None:
+        """Count what the request has written, and where it left the known requests."""
         self._price.observe(overlap, self._allowance.settle(overlap.request, overlap.written))
         self._worth.points.observe(overlap)
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        wanted, gains, uses, rates = self._on_grid(self._worth.points.candidates(prefix), prefix.resume)
+        """Return the candidates that are worth their work and what they displace."""
+        candidates = self._worth.points.candidates(prefix)
+        wanted, gains, uses, rates = self._on_grid(candidates, prefix.resume)
         order = self._worth.order
         bounded = order is not None and order.asked
-        price = self._price.work if bounded else self._price.tokens
-        chosen = priced_chain(gains, uses, price)
+        chosen = priced_chain(gains, uses, self._price.work if bounded else self._price.tokens)
         if chosen and bounded:
-            chosen = self._worth_room(prefix, wanted, rates, chosen)
+            chosen = self._worth_their_room(prefix, wanted, rates, chosen)
         allowed = self._allowance.ask(prefix.request, len(chosen))
         if allowed < len(chosen):
             chosen = best_few(gains, uses, chosen, allowed)
         return [wanted[i] for i in chosen]
 
-    def _worth_room(self, prefix, wanted, rates, chosen):
-        """Return those that are worth what leaves to make room for them."""
+    def _worth_their_room(
+        self, prefix: Prefix, wanted: list[int], rates: list[float], chosen: Chosen
+    ) -> Chosen:
+        """Return those of the candidates that are worth what leaves to make room for them.
+
+        The price of a byte is what the bytes for all of them would save where they are. For each
+        deepest candidate, whose KV is needed, the best set follows; the best of these is taken.
+        """
+        order = self._worth.order
+        assert order is not None
+        chosen = chosen[::-1]  # ascending from here on
         span = prefix.span
         while span.kv_end == span.start and span.stop:
             span = span.parent
-        kv_depth, resume = span.kv_end, prefix.resume
-        gains = [self._seconds(resume, wanted[i]) for i in chosen]
-        served = [rates[i] for i in chosen]
+        kv_end, start, state_bytes = span.kv_end, prefix.resume, self._state_bytes
+        gains: list[float] = []
+        served: list[float] = []
         best, most = [], 0.0
-        for first in range(len(chosen) - 1, -1, -1):
-            kv_bytes = max(0, wanted[chosen[first]] - kv_depth) * self._kv_bytes
-            room = kv_bytes + self._state_bytes * (len(chosen) - first)
-            price = FAC * self._worth.order.loss_of(room) / room if room else 0.0
-            few = priced_chain(gains[first:], served[first:], price * self._state_bytes)
-            few = [first + i for i in few]
-            if not few or few[-1] < first: continue
-            deepest = min(few)
-            value, above = 0.0, 0.0
-            for i in sorted(few, reverse=True):
-                value += (gains[i] - above) * served[i]
-                above = gains[i]
-            value -= price * (self._state_bytes * len(few) + max(0, wanted[chosen[deepest]] - kv_depth) * self._kv_bytes)
+        for deepest, i in enumerate(chosen):
+            position = wanted[i]
+            gains.insert(0, self._saving(start, position))
+            served.insert(0, rates[i])
+            kv_bytes = (position - kv_end) * self._kv_bytes if position > kv_end else 0
+            room = kv_bytes + (deepest + 1) * state_bytes
+            price = order.loss_of(room) / max(room, 1)
+            few = priced_chain(gains, served, price * state_bytes)
+            value, above = -price * kv_bytes, 0.0
+            for j in reversed(few):
+                value += (gains[j] - above) * served[j] - price * state_bytes
+                above = gains[j]
             if value > most:
-                best, most = [chosen[i] for i in few], value
+                best, most = [chosen[deepest - j] for j in few], value
         return best
 
-    def _on_grid(self, points, resume):
-        floor = self._grid.floor
-        wanted, gains, uses, rates = [], [], [], []
-        total = rate = 0.0
-        last = 0
-        for position, more, sooner in points:
-            gain = floor(position) - resume
+    def _on_grid(
+        self, candidates: list[Candidate], resume: int
+    ) -> tuple[list[int], list[float], list[float], list[float]]:
+        """Return the points behind `resume`, what each saves, and its uses in all and a request.
+
+        Uses include those of the points below it.
+        """
+        granularity, alignment = self._grid.granularity, self._grid.alignment
+        wanted: list[int] = []
+        gains: list[float] = []
+        uses: list[float] = []
+        rates: list[float] = []
+        total, rate, last = 0.0, 0.0, 0
+        for position, more, sooner in candidates:
+            gain = position - position % granularity  # `Grid.floor`, without a call
+            gain -= gain % alignment + resume
             if gain <= 0:
                 break
             total += more
             rate += sooner
-            if gain == last:
+            if gain == last:  # one position of the grid serves both
                 wanted[-1], uses[-1], rates[-1] = position, total, rate
                 continue
             last = gain

@@ -39,9 +39,8 @@ POINTS: Final = BRANCH + 1
 _ALIKE: Final = ((0, 5), (5, 10), (10, 15), (15, 16), (16, 17))  # kinds that have much in common
 KINDS: Final = POINTS * STAGES
 LABELS: Final = 8  # further labels are not told apart
-import os
-PRIOR: Final = float(os.environ.get("U_PRIOR","6"))  # waits of its own that weigh as much as those of the kinds next to it
-FIRST_CHANCE: Final = float(os.environ.get("U_FC","0.03"))  # of a use in a bin, before anything is known
+PRIOR: Final = 12.0  # waits of its own that weigh as much as those of the kinds next to it
+FIRST_CHANCE: Final = 0.03  # of a use in a bin, before anything is known
 MOST_CHANCE: Final = 0.999
 LEAST_DIVERGENCES: Final = 8  # before a label has a law of its own
 LEAST_STEP, MOST_STEP = 32, 1024  # requests between two computations of the index
@@ -309,7 +308,7 @@ class ReturnPoints:
     def _learn(self) -> None:
         """Compute rates and uses from the waits so far."""
         self.learned += 1
-        self._due = self.now + max(LEAST_STEP, min(MOST_STEP, self.now // int(os.environ.get("U_DIV","4"))))
+        self._due = self.now + max(LEAST_STEP, min(MOST_STEP, self.now // 10))
         used, came = self._waits.counts(KINDS * (LABELS + 1), self.now)
         shape = (LABELS + 1, POINTS, STAGES, BINS)
         used, came = used.reshape(shape), came.reshape(shape)

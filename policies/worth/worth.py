@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from policies.worth.points import ReturnPoints
 from simulator.plugins.context import CacheContext
 
+AIM: Final = ("tokens", "seconds")  # what a state is to save
+
 
 class Displacing(Protocol):
-    """An order of states that can say what making room would cost."""
+    """An order of states that says what making room would cost.
+
+    `asked` is whether any room had to be made so far.
+    """
 
     asked: bool
 
-    def loss_of(self, size_bytes: int) -> float: ...
+    def loss_of(self, size_bytes: int) -> float:
+        """Return what is lost a request where so many bytes make room."""
+        ...
 
 
 class Worth:
-    """What states are worth, learned once for all policies of a cache."""
+    """What states are worth, learned once for all policies of a cache.
+
+    Parameters
+    ----------
+    context
+        That of the cache.
+
+    Attributes
+    ----------
+    points
+        The points to which prompts return, and how soon.
+    order
+        The order of the states that are cached, None where another policy orders them.
+    """
 
     def __init__(self, context: CacheContext) -> None:
         self.points = ReturnPoints(context.grid)
@@ -25,9 +46,16 @@ class Worth:
 
     @classmethod
     def of(cls, context: CacheContext) -> Worth:
-        """Return that of the cache."""
-        known = context.common.get(cls)
-        if known is None:
-            known = context.common[cls] = cls(context)
-        assert isinstance(known, cls)
-        return known
+        """Return what the policies of a cache share; the first of them makes it."""
+        shared = context.common.setdefault(cls, cls(context))
+        assert isinstance(shared, cls)
+        return shared
+
+
+def saving_by(aim: str, context: CacheContext) -> Callable[[int, int], float]:
+    """Return a function from the start and the end of a prefill to what is saved without it."""
+    return context.costs.prefill_seconds if aim == "seconds" else _tokens
+
+
+def _tokens(start: int, stop: int) -> float:
+    return float(stop - start)
