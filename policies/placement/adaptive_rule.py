@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from policies.placement.allowance import Allowance
-from policies.placement.chain import best_few, priced_chain
+from policies.placement.chain import best_few, best_set
 from policies.placement.expected_uses import ExpectedUses
 from policies.placement.places import Point
 from policies.placement.price import Price
@@ -58,11 +58,10 @@ class AdaptiveRule:
             points = [(min(position, self._reach), uses) for position, uses in points]
         wanted, gains, survival = self._worth(points, prefix.resume, price)
         chosen = [*range(len(wanted))]
-        if len(wanted) > 1:
-            if oversized:
-                chosen = [max(chosen, key=lambda i: gains[i] * survival[i])]
-            else:
-                chosen = priced_chain(gains, survival, price)
+        if oversized and wanted:
+            chosen = [max(chosen, key=lambda i: gains[i] * survival[i])]
+        else:
+            chosen = best_set(chosen, gains, survival, price)
         allowed = self._allowance.ask(prefix.request, len(chosen))
         if allowed < len(chosen):
             chosen = best_few(gains, survival, chosen, allowed)
@@ -86,7 +85,7 @@ class AdaptiveRule:
             if gain <= 0:
                 break
             total += uses
-            if gain * total <= price:
+            if gain * total <= price or not uses:
                 continue
             if gain == last:  # one position of the grid serves both
                 wanted[-1], survival[-1] = position, total

@@ -39,7 +39,7 @@ class ExpectedUses:
         self._rates = ReuseRates()
         self._prompts = PlaceRates(self._rates, tries_inside=True)
         self._answers = PlaceRates(self._rates, tries_inside=False)
-        self._met: dict[int, tuple[KvSpan, Meeting]] = {}  # by request, until it ends
+        self._met: dict[int, Meeting] = {}  # by request, until it ends
 
     def begin(self, grid: Grid, reach_tokens: int) -> None:
         """Take the grid of positions, and the deepest one whose state the cache can hold."""
@@ -57,11 +57,8 @@ class ExpectedUses:
         self._rates.tick()
         leaf, depth, label = overlap.span, overlap.depth, overlap.label
         if leaf is not None:
-            asked = self._met.pop(overlap.request, None)
-            if asked is None or asked[0] is not leaf:
-                span, segment, place, kind = self.sightings.meet(leaf, depth)
-            else:
-                span, segment, place, kind = asked[1]
+            meeting = self._met.pop(overlap.request, None) or self.sightings.meet(leaf, depth)
+            span, segment, place, kind = meeting
             if segment is not None:
                 self._count_use(span, segment, place, overlap)
             if leaf.stop > depth:
@@ -107,7 +104,8 @@ class ExpectedUses:
         """
         overlap, resume, length = prefix.overlap, prefix.resume, prefix.prompt_tokens
         meeting = self.sightings.meet(prefix.span, overlap)
-        self._met[prefix.request] = prefix.span, meeting
+        if prefix.request >= 0:
+            self._met[prefix.request] = meeting
         kind, label, end = meeting[3], prefix.label, prefix.end_tokens
         points: list[Point] = []
         if end > length:

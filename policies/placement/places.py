@@ -90,8 +90,12 @@ class PlaceRates:
 
         One that the cache could not have served is not `useful`, and no use of the last one.
         """
-        before = segment.returns[place]
-        segment.returns[place] = before + 1
+        if place == END:
+            before = segment.returns
+            segment.returns = before + 1
+        else:
+            before = segment.repeats
+            segment.repeats = before + 1
         if useful and not before:
             self.first[segment.kind].use(segment.label, place)
         self.returns[place].count(before, useful)
@@ -139,7 +143,7 @@ class PlaceRates:
 
     def more(self, segment: Segment, place: int, returning: bool) -> float:
         """Return the uses to expect of an end of a known segment, to which a prompt may return."""
-        returns = segment.returns[place] + returning
+        returns = (segment.returns if place == END else segment.repeats) + returning
         if not returns:
             rate = self.first[segment.kind].rate(segment.label, place)
             return min(rate, 1.0) * (1 + self.returns[place].further[1])

@@ -51,13 +51,24 @@ class Segment:
     ----------
     whole
         Whether that is its very end, where no repetition of it could use the checkpoint.
-    returns
+    returns, repeats
         The prompts that have returned to its end, and to the token before.
     left
         Whether a prompt has diverged inside it.
     """
 
-    __slots__ = ("end", "kind", "label", "left", "part", "returns", "start", "stop", "whole")
+    __slots__ = (
+        "end",
+        "kind",
+        "label",
+        "left",
+        "part",
+        "repeats",
+        "returns",
+        "start",
+        "stop",
+        "whole",
+    )
 
     def __init__(self, part: int, start: int, stop: int, kind: int, label: int, end: int) -> None:
         self.part = part
@@ -67,7 +78,7 @@ class Segment:
         self.label = label
         self.end = end
         self.whole = end == stop
-        self.returns = [0, 0]
+        self.returns = self.repeats = 0
         self.left = False
 
 
@@ -105,7 +116,7 @@ class Sightings:
         if depth < segment.end:
             return span, segment, INSIDE, NEW if 2 * depth < leaf.stop else DIVERGED
         if segment.whole and depth == leaf.stop:
-            again = segment.returns[BEFORE_END] > 0
+            again = segment.repeats > 0
             return span, segment, BEFORE_END, REPEATED_AGAIN if again else REPEATED
         return span, segment, END, ANSWERED if segment.part == ANSWER else CONTINUED
 

@@ -58,7 +58,7 @@ def test_a_repeated_prompt_returns_to_the_token_before_the_end() -> None:
     _, segment, *rest = sightings.meet(prompt, 100)
     assert rest == [BEFORE_END, REPEATED]
     assert segment is not None
-    segment.returns[BEFORE_END] += 1
+    segment.repeats += 1
     assert sightings.meet(prompt, 100)[2:] == (BEFORE_END, REPEATED_AGAIN)
 
 
