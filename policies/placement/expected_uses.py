@@ -80,6 +80,8 @@ class ExpectedUses:
             resident >= depth  # mostly
             or resident < 0
             or resident >= min(depth, overlap.prompt_tokens - 1, self._reach)
+            # Where no state was ever stored, nothing kept its KV from being the first to leave.
+            or not (span.dropped or span.checkpoints)
         )
         places = self._prompts if segment.part == PROMPT else self._answers
         if place != INSIDE:
