@@ -27,7 +27,7 @@ from simulator.plugins import protocols
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Law, Overlap, Prefix
 
-PREDICTORS: dict[str, type[Trend] | type[Period]] = {"trend": Trend, "period": Period}
+PREDICTORS: dict[str, type[Decay]] = {"trend": Trend, "period": Period}
 SCOPES = ("global", "label", "document")
 STEADY = 32  # with `auto`, the first so many overlaps all score the coordinates,
 JUDGE = 4  # later ones one in so many
@@ -215,9 +215,9 @@ def _estimator(
     return WindowEstimator(window) if scope == "global" else MixtureEstimator(window)
 
 
-def _predictor(predict: str, decay: float | None) -> Trend | Period:
+def _predictor(predict: str, decay: float | None) -> Decay:
     """Return the estimator that `predict` names, which forgets as `decay` does."""
-    require(predict in PREDICTORS, "predict", "trend or period", predict)
+    require(predict in PREDICTORS, "predict", " or ".join(PREDICTORS), predict)
     if decay is None:
         raise ValueError(f"predict: expected decay beside it, found {predict!r} alone")
     return PREDICTORS[predict](decay)

@@ -13,11 +13,23 @@ from studies.figures import (
     papers,
     placed,
     placing,
+    predicting,
     twins,
 )
 from studies.figures.parts import Part
 
-MODULES = (gallery, losses, evictions, comparing, drifting, placing, placed, papers, twins)
+MODULES = (
+    gallery,
+    losses,
+    evictions,
+    comparing,
+    drifting,
+    predicting,
+    placing,
+    placed,
+    papers,
+    twins,
+)
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 
