@@ -46,15 +46,15 @@ class Period(Decay):
 
     Examples
     --------
-    Two hundred requests of 800 tokens follow on two hundred of 300, over and over: when 800 is due
-    again, it weighs more than in the law of `decay`, which still knows the last 800 too.
+    Two hundred requests of 800 tokens follow two hundred of 300, again and again. When 800 is due
+    in ten requests, it weighs a third of all; in the law of `decay` it has been forgotten since:
 
     >>> from policies.tryout import learned
     >>> depths = ([300] * 200 + [800] * 200) * 5 + [300] * 190
     >>> {depth: round(weight) for depth, weight in learned("period", depths).items()}
-    {300: 255, 800: 184}
+    {300: 328, 800: 154}
     >>> {depth: round(weight) for depth, weight in learned("decay", depths).items()}
-    {300: 85, 800: 13}
+    {300: 87, 800: 13}
     """
 
     def __init__(self, factor: float = 0.99) -> None:

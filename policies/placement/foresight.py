@@ -6,6 +6,7 @@ from bisect import bisect_right
 
 import numpy as np
 
+from policies.estimation.base import same
 from policies.estimation.contest import Contest
 from policies.placement.views import LawView, PlannedPrompt
 from simulator.plugins.protocols import Law, Overlap
@@ -36,6 +37,7 @@ class ForesightView:
         self._used = plain
         self._budget = budget
         self._contest = Contest(1, FADE, ERRORS, LEAST)
+        self._differ = False
         self._overlaps = 0
         self._lead_tokens = 0
 
@@ -56,11 +58,9 @@ class ForesightView:
 
     def judge(self, target: PlannedPrompt, depth: int) -> None:
         """Compare what both plans save of an overlap of `depth` tokens that neither has learned."""
-        predicted, plain = (
-            saved_tokens(view, target, self._budget, depth)
-            for view in (self._predicted, self._plain)
-        )
-        self._lead_tokens += predicted - plain
+        if self._differ:
+            self._lead_tokens += saved_tokens(self._predicted, target, self._budget, depth)
+            self._lead_tokens -= saved_tokens(self._plain, target, self._budget, depth)
         self._overlaps += 1
         if self._overlaps % BLOCK == 0:
             if self._lead_tokens:
@@ -76,7 +76,9 @@ class ForesightView:
         """Use the laws as they are now for all later plans, and choose one of them."""
         self._plain.settle()
         self._predicted.settle()
-        self._used = self._plain if self._contest.winner() is None else self._predicted
+        self._differ = not same(self._plain.law, self._predicted.law)
+        trusted = self._differ and self._contest.winner() is not None
+        self._used = self._predicted if trusted else self._plain
 
     def positions(self, target: PlannedPrompt, budget: int) -> list[int]:
         """Return positions for the whole prompt, from its start: ascending, at most `budget`."""

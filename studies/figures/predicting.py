@@ -63,7 +63,7 @@ TRACES: dict[str, tuple[str, int | None]] = {  # file, tokens a block
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judged:
-    """Saved tokens of each window of a trace by placer, overlap tokens, and its memory in windows."""
+    """Saved tokens of each window of a trace by placer, its overlaps, and its memory in windows."""
 
     saved: Mapping[str, Float64]
     overlap: Float64
