@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from policies.placement.learned import PREDICTORS
 from policies.placement.staircase import solve
+from reports import Study
 from reports.drift.planning import follow, reached
+from reports.results.comparison import compare
 from reports.results.memory import RememberedRequests, memory_requests
 from reports.statistics import Estimate, Ratio, corrected, paired_difference, replay_difference
 from simulator.trace.trace import Trace
@@ -53,6 +55,11 @@ GENERATED = {  # generator, drift, requests
     "growth in 64 steps": ("system_prompts", "growth:factor=3,steps=64", 4000),
     "documents, none": ("documents", "", 4000),
     "documents, growth in 64 steps": ("documents", "growth:factor=3,steps=64", 4000),
+}
+CACHED = {
+    "decay": PLAIN[DECAY],
+    "trend": PREDICTED["trend"],
+    "end": f"{PLAIN[DECAY]},coordinate=end",
 }
 TRACES: dict[str, tuple[str, int | None]] = {  # file, tokens a block
     "Mooncake synthetic": ("mooncake/synthetic_trace.jsonl.gz", None),
@@ -165,6 +172,28 @@ def _figures(replications: Sequence[_Judged]) -> Figures:
         "shares": {
             name: float(np.mean([each.share(name) for each in replications])) for name in names
         }
+    }
+
+
+def _simulated(place: Workplace) -> Figures:
+    """Return hit rates and states written where prompts grow, in an unbounded cache."""
+    generator, drift, requests = GENERATED["growth in 64 steps"]
+    settings = {
+        "workload": {"generator": generator, "drift": drift, "requests": requests},
+        "server": {"kind": "instant"},
+        "study": {"warmup": 0.1, "replications": SEEDS, "baseline": PLAIN[DECAY]},
+        "grid": {"policy.placer": [*CACHED.values()], "cache.capacity": ["unbounded"]},
+    }
+    results = Study(settings).run(place.folder / "predicted_simulated", place.jobs)
+    (world,) = compare(results.cells, results.manifest)
+    points = {name: world.points[spec, "unbounded"] for name, spec in CACHED.items()}
+    return {
+        name: {
+            "rate": point.share("saved_tokens"),
+            "difference": estimate(point.token_hit_rate_difference),
+            "written": point.mean("checkpoints_written"),
+        }
+        for name, point in points.items()
     }
 
 
