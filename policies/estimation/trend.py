@@ -35,7 +35,7 @@ class Trend(Decay):
     Parameters
     ----------
     factor
-        As of `decay`.
+        As of `decay`. Six times 1 / (1 - factor) requests are remembered, from 100 to 6,000.
 
     Source: none; prequential choice between rates: Dawid 1984, Statistical theory: the prequential
     approach.
