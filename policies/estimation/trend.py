@@ -134,4 +134,4 @@ def _scores(predicted: Float64, weights: Float64, observed: Float64) -> Float64:
     flat = predicted_cells - low + np.arange(samples)[:, None] * width
     spread = np.broadcast_to(weights, predicted_cells.shape)
     shares = np.bincount(flat.ravel(), weights=spread.ravel(), minlength=samples * width)
-    return log_score(near(shares.reshape(samples, width), at - low))
+    return log_score(near(shares.astype(np.float64).reshape(samples, width), at - low))

@@ -35,7 +35,7 @@ from workloads.synthetic.truth import overlap_laws
 
 Float64 = NDArray[np.float64]
 
-SEEDS = 6
+SEEDS = 5
 BUDGET = 8
 WINDOW = 100  # requests
 DECAY = "0.99"
@@ -45,7 +45,6 @@ GENERATED = {  # generator, drift, requests
     "none": ("system_prompts", "", 4000),
     "shift, gradual": ("system_prompts", "shift:distance=0.3", 4000),
     "shift, sudden": ("system_prompts", "shift:distance=0.3,at=0.5", 4000),
-    "two weeks": ("system_prompts", "cycles", 4000),
     "sixteen weeks": ("system_prompts", "cycles:distance=0.5,weeks=16", 8000),
     "births": ("system_prompts", "births:times=2", 4000),
     "many births": ("system_prompts", "births:times=8", 4000),

@@ -84,6 +84,15 @@ def test_memory_is_bounded() -> None:
     assert law.weights == pytest.approx(other.weights)
 
 
+def test_what_earlier_periods_add_is_not_kept() -> None:
+    depths = alternating(200, 8, seed=3)
+    period, decay = Period(0.95), Decay(0.95)  # whose weights are rescaled every 500 requests
+    for start in range(0, len(depths), 100):
+        piece = depths[start : start + 100]
+        ours, theirs = teach(period, piece), teach(decay, piece)
+        assert ours.weights.sum() - theirs.weights.sum() < 6 * 80
+
+
 def test_the_deepest_and_the_shallowest_depths_have_a_cell() -> None:
     law = teach(Period(), [1, 10**9, 0, 2] * 200)
     assert law.depths.tolist() == [1, 2, 10**7]

@@ -74,8 +74,11 @@ def test_a_trend_that_ends_is_given_up() -> None:
     estimator = Trend(0.99)
     teach(estimator, depths[:1500])
     assert estimator.rate > 0
-    teach(estimator, depths[1500:])
+    law = teach(estimator, depths[1500:])
     assert estimator.rate == 0
+    plain = teach(Decay(0.99), depths)
+    assert law.depths.tolist() == plain.depths.tolist()
+    assert law.weights == pytest.approx(plain.weights)
 
 
 def test_it_is_closer_to_the_true_law_of_growing_documents() -> None:
