@@ -201,4 +201,7 @@ def _simulated(place: Workplace) -> Figures:
     }
 
 
-PARTS = (Part("predicted", "drift", 15, _predicted, tuple(file for file, _ in TRACES.values())),)
+PARTS = (
+    Part("predicted", "drift", 6, _predicted, tuple(file for file, _ in TRACES.values())),
+    Part("predicted_simulated", "drift", 0.5, _simulated),
+)
