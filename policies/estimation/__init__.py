@@ -6,6 +6,8 @@ from policies.estimation.base import CountingEstimator
 from policies.estimation.decay import Decay
 from policies.estimation.frozen import Frozen
 from policies.estimation.mixture import MixtureEstimator
+from policies.estimation.period import Period
+from policies.estimation.trend import Trend
 from policies.estimation.window import WindowEstimator
 from simulator.plugins.protocols import OverlapEstimator
 
@@ -14,6 +16,8 @@ ESTIMATORS: dict[str, type[OverlapEstimator]] = {
     "decay": Decay,
     "frozen": Frozen,
     "mixture": MixtureEstimator,
+    "trend": Trend,
+    "period": Period,
 }
 
 __all__ = [
@@ -22,5 +26,7 @@ __all__ = [
     "Decay",
     "Frozen",
     "MixtureEstimator",
+    "Period",
+    "Trend",
     "WindowEstimator",
 ]

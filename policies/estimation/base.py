@@ -55,12 +55,13 @@ class CountingEstimator(ABC):
                 float(weights.get(0, 0.0)),
                 self._law.version + 1,
             )
-            if not _same(law, self._law):
+            if not same(law, self._law):
                 self._law = law
         return self._law
 
 
-def _same(one: Law, other: Law) -> bool:
+def same(one: Law, other: Law) -> bool:
+    """Say whether two laws are one distribution on one scale, whatever their versions."""
     return (
         one.misses == other.misses
         and np.array_equal(one.depths, other.depths)

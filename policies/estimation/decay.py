@@ -48,12 +48,15 @@ class Decay(CountingEstimator):
     def _take(self, depth: int) -> None:
         self._unit /= self._factor
         if self._unit > RESCALE:
-            self._raw = dict(self._weights())
+            self._raw = self._decayed()
             self._unit = 1.0
         self._raw[depth] = self._raw.get(depth, 0.0) + self._unit
         self._sum = self._sum * self._factor + 1
         self._sum_of_squares = self._sum_of_squares * self._factor**2 + 1
 
     def _weights(self) -> Mapping[int, float]:
+        return self._decayed()
+
+    def _decayed(self) -> dict[int, float]:
         floor = FORGOTTEN * self._unit
         return {depth: raw / self._unit for depth, raw in self._raw.items() if raw >= floor}

@@ -15,17 +15,19 @@ from simulator.plugins.protocols import Overlap, Prefix, Window
 class Adaptive(BasePlacer):
     """Store the checkpoints whose expected saving exceeds their price, as learned from overlaps.
 
-    Candidates are the points where earlier prompts diverged or ended, the end of the prompt, and
-    the one point where a second prompt is most likely to diverge from this one, by the learned
-    law of such divergences. How often each kind of point is used again is counted for every
-    request, whether or not a state was there, so that nothing has to be tried out; a use that
-    the cache could not have served, since its KV was evicted, does not count. From the expected
-    uses the set with the greatest saving less its price is computed exactly.
+    Candidates are the points where earlier prompts diverged or ended, the ends of the prompt and
+    of its answer, the token before the end of the prompt where prompts are repeated, and the one
+    point in the prompt, and in its answer, where a second prompt is most likely to diverge, by
+    the learned law of such divergences. How often each kind of point is used again is counted for
+    every request and label, whether or not a state was there, so that nothing has to be tried
+    out; a use that the cache could not have served, since its KV was evicted, does not count.
+    From the expected uses the set with the greatest saving less its price is computed exactly.
 
     Parameters
     ----------
     rate
-        New checkpoints a request, on average, at most; above 0.
+        New checkpoints a request, at most; above 0. After n requests no more than rate times
+        n + 8 have been written, or one more than rate times n, whichever is more.
 
     Source: this project; docs/placement.md, section 8, has its measurements.
 
@@ -39,6 +41,12 @@ class Adaptive(BasePlacer):
     >>> written = serve(prompts, placer="adaptive").written
     >>> written[:3], written[-3:]
     ([[764, 1020], [1000, 1020], [1020]], [[1000, 1020], [], []])
+
+    A chat, of which it has learned from others that it goes on behind its answers:
+
+    >>> chats = [chat * n for chat in "abcdefghij" for n in (100, 400, 700)]
+    >>> serve(chats, placer="adaptive", answers=[chat[0] * 200 for chat in chats]).written[-3:]
+    [[300], [600], [900]]
     """
 
     observes: ClassVar[bool] = True

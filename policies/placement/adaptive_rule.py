@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from policies.placement.allowance import Allowance
-from policies.placement.chain import best_few, priced_chain
+from policies.placement.chain import best_few, best_set
 from policies.placement.expected_uses import ExpectedUses
 from policies.placement.places import Point
 from policies.placement.price import Price
@@ -53,24 +53,27 @@ class AdaptiveRule:
         """Return the candidates that are worth their price."""
         price = self._price.tokens
         points = self._uses.points(prefix, price)
-        oversized = max(prefix.prompt_tokens, prefix.end_tokens) > self._reach
+        oversized = prefix.prompt_tokens > self._reach or prefix.end_tokens > self._reach
         if oversized:
             points = [(min(position, self._reach), uses) for position, uses in points]
-        wanted, gains, survival = self._on_grid(points, prefix.resume)
-        if oversized and gains:
-            best = max(range(len(gains)), key=lambda i: gains[i] * survival[i])
-            chosen = [best] if gains[best] * survival[best] > price else []
+        wanted, gains, survival = self._worth(points, prefix.resume, price)
+        chosen = [*range(len(wanted))]
+        if oversized and wanted:
+            chosen = [max(chosen, key=lambda i: gains[i] * survival[i])]
         else:
-            chosen = priced_chain(gains, survival, price)
+            chosen = best_set(chosen, gains, survival, price)
         allowed = self._allowance.ask(prefix.request, len(chosen))
         if allowed < len(chosen):
             chosen = best_few(gains, survival, chosen, allowed)
         return [wanted[i] for i in chosen]
 
-    def _on_grid(
-        self, points: list[Point], resume: int
+    def _worth(
+        self, points: list[Point], resume: int, price: float
     ) -> tuple[list[int], list[float], list[float]]:
-        """Return the points behind `resume`, what each saves a use, and its expected uses."""
+        """Return the points that alone are worth their price, with the two factors of their worth.
+
+        These are the tokens behind `resume` that a use of it saves, and its expected uses.
+        """
         granularity, alignment = self._grid.granularity, self._grid.alignment
         wanted: list[int] = []
         gains: list[float] = []
@@ -82,6 +85,8 @@ class AdaptiveRule:
             if gain <= 0:
                 break
             total += uses
+            if gain * total <= price or not uses:
+                continue
             if gain == last:  # one position of the grid serves both
                 wanted[-1], survival[-1] = position, total
                 continue

@@ -49,6 +49,13 @@ def priced_chain(gains: list[float], survival: list[float], price: float) -> lis
         if gain * uses > price and uses > served:
             served = uses
             worth.append(i)
+    return best_set(worth, gains, survival, price)
+
+
+def best_set(
+    worth: list[int], gains: list[float], survival: list[float], price: float
+) -> list[int]:
+    """Return the same of candidates that alone are worth their price, and serve ever more uses."""
     if len(worth) < 2:
         return worth
     if len(worth) == 2:

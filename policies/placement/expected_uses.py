@@ -37,8 +37,9 @@ class ExpectedUses:
         self._reach = 0
         self._requests = 0
         self._rates = ReuseRates()
-        self._prompts = PlaceRates(self._rates)
-        self._answers = PlaceRates(self._rates)
+        self._prompts = PlaceRates(self._rates, tries_inside=True)
+        self._answers = PlaceRates(self._rates, tries_inside=False)
+        self._met: dict[int, Meeting] = {}  # by request, until it ends
 
     def begin(self, grid: Grid, reach_tokens: int) -> None:
         """Take the grid of positions, and the deepest one whose state the cache can hold."""
@@ -56,15 +57,16 @@ class ExpectedUses:
         self._rates.tick()
         leaf, depth, label = overlap.span, overlap.depth, overlap.label
         if leaf is not None:
-            span, segment, place, kind = self.sightings.meet(leaf, depth)
+            meeting = self._met.pop(overlap.request, None) or self.sightings.meet(leaf, depth)
+            span, segment, place, kind = meeting
             if segment is not None:
                 self._count_use(span, segment, place, overlap)
             if leaf.stop > depth:
-                self._prompts.trial(kind, label)
+                self._prompts.first[kind].trial(label)
                 self.sightings.add_prompt(leaf, depth, kind, label)
             end = overlap.end
             if end is not None and end.stop > leaf.stop:
-                self._answers.trial(kind, label)
+                self._answers.first[kind].trial(label)
                 self.sightings.add_answer(end, leaf.stop, kind, label)
         self._requests += 1
         if self._requests % REFRESH == 0:
@@ -78,12 +80,16 @@ class ExpectedUses:
             resident >= depth  # mostly
             or resident < 0
             or resident >= min(depth, overlap.prompt_tokens - 1, self._reach)
+            # Where no state was ever stored, nothing kept its KV from being the first to leave.
+            or not (span.dropped or span.checkpoints)
         )
         places = self._prompts if segment.part == PROMPT else self._answers
         if place != INSIDE:
             places.use_end(segment, place, useful)
         else:
-            before = self.sightings.note_divergence(span)
+            left = self.sightings.left
+            before = left.get(span, 0)
+            left[span] = before + 1
             places.use_inside(segment, depth, before, useful)
 
     # --- expecting --------------------------------------------------------------------------
@@ -100,35 +106,17 @@ class ExpectedUses:
         """
         overlap, resume, length = prefix.overlap, prefix.resume, prefix.prompt_tokens
         meeting = self.sightings.meet(prefix.span, overlap)
-        kind = meeting[3]
+        if prefix.request >= 0:
+            self._met[prefix.request] = meeting
+        kind, label, end = meeting[3], prefix.label, prefix.end_tokens
         points: list[Point] = []
-        if prefix.end_tokens > length:
-            places, least = self._answers, price / (prefix.end_tokens - resume)
-            self._add_new(points, places, prefix, kind, length, prefix.end_tokens, least)
+        if end > length:
+            self._answers.add_new(points, kind, label, length, end, price / (end - resume))
         if length > overlap:
-            least = price / (length - resume)
-            self._add_new(points, self._prompts, prefix, kind, overlap, length, least)
+            self._prompts.add_new(points, kind, label, overlap, length, price / (length - resume))
         if overlap > resume:
             self._add_known(points, resume, meeting)
         return points
-
-    def _add_new(
-        self,
-        points: list[Point],
-        places: PlaceRates,
-        prefix: Prefix,
-        kind: int,
-        start: int,
-        stop: int,
-        least: float,
-    ) -> None:
-        """Add the points in the new tokens `(start, stop]` of the prompt, or of its answer."""
-        label = prefix.label
-        points.append((stop, places.first(END, kind, label)))
-        if places.returns[BEFORE_END].seen:
-            points.append((stop - 1, places.first(BEFORE_END, kind, label)))
-        if places is self._prompts or places.returns[INSIDE].seen:
-            places.add_inside(points, kind, label, start, stop, least)
 
     def _add_known(self, points: list[Point], resume: int, meeting: Meeting) -> None:
         """Add the known points between resume point and overlap, with this prompt's return."""

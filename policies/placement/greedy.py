@@ -54,7 +54,7 @@ class Greedy(LearnedPlacer):
 
     Parameters
     ----------
-    budget, window, decay, train, replan, drift, scope, coordinate
+    budget, window, decay, train, replan, drift, scope, coordinate, predict
         As for every LearnedPlacer.
 
     Source: Nemhauser, Wolsey and Fisher 1978, Mathematical Programming 14.

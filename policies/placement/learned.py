@@ -7,17 +7,27 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import ClassVar
 
-from policies.estimation import CountingEstimator, Decay, Frozen, MixtureEstimator, WindowEstimator
+from policies.estimation import (
+    CountingEstimator,
+    Decay,
+    Frozen,
+    MixtureEstimator,
+    Period,
+    Trend,
+    WindowEstimator,
+)
 from policies.estimation.change import ChangeDetector
 from policies.estimation.coordinates import COORDINATES, SharpestCoordinate, last_branch
 from policies.parameters import require, require_at_least
 from policies.placement.balanced import balanced_positions
 from policies.placement.base import BasePlacer
+from policies.placement.foresight import ForesightView, saved_tokens
 from policies.placement.views import LawView, Plan, PlannedPrompt
 from simulator.plugins import protocols
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Law, Overlap, Prefix
 
+PREDICTORS: dict[str, type[Decay]] = {"trend": Trend, "period": Period}
 SCOPES = ("global", "label", "document")
 STEADY = 32  # with `auto`, the first so many overlaps all score the coordinates,
 JUDGE = 4  # later ones one in so many
@@ -54,6 +64,10 @@ class LearnedPlacer(BasePlacer):
         Where depths are counted from: "start", "end" or "branch" (see
         policies/estimation/coordinates.py); or "auto", for each label the one whose plans would
         have saved most of recent overlaps.
+    predict
+        Beside `decay`: "trend" or "period". Plan for a law that is carried along the trend of
+        depths, or that knows the next phase of a period, while this has saved more of recent
+        overlaps than to plan for the law of `decay` (see policies/placement/foresight.py).
     """
 
     observes: ClassVar[bool] = True
@@ -68,6 +82,7 @@ class LearnedPlacer(BasePlacer):
         drift: float | None = None,
         scope: str = "global",
         coordinate: str = "start",
+        predict: str | None = None,
     ) -> None:
         require_at_least("budget", budget, 1)
         require_at_least("replan", replan, 1)
@@ -76,10 +91,14 @@ class LearnedPlacer(BasePlacer):
         require(coordinate in known, "coordinate", "start, end, branch or auto", coordinate)
         self._budget = budget
         self._replan = replan
-        self._views = {
-            name: LawView(name, scope, _estimator(window, decay, train, scope), self.plan)
-            for name in (COORDINATES if coordinate == "auto" else (coordinate,))
-        }
+        self._views: dict[str, LawView | ForesightView] = {}
+        for name in COORDINATES if coordinate == "auto" else (coordinate,):
+            view = LawView(name, scope, _estimator(window, decay, train, scope), self.plan)
+            self._views[name] = view
+            if predict is not None:
+                predicted = LawView(name, scope, _predictor(predict, decay), self.plan)
+                self._views[name] = ForesightView(view, predicted, budget)
+        self._foresights = [v for v in self._views.values() if isinstance(v, ForesightView)]
         self._first = next(iter(self._views.values()))
         self._sharpest = SharpestCoordinate()
         self._change: ChangeDetector | None = None
@@ -109,6 +128,8 @@ class LearnedPlacer(BasePlacer):
 
     def observe(self, overlap: Overlap) -> None:
         """Count an overlap, and plan again when it is time."""
+        if self._foresights and overlap.depth and self._first.known:
+            self._compare(overlap)
         if len(self._views) > 1 and overlap.depth:
             self._judge(overlap)
         for view in self._views.values():
@@ -145,21 +166,34 @@ class LearnedPlacer(BasePlacer):
         for view in self._views.values():
             view.settle()
 
+    def _compare(self, overlap: Overlap) -> None:
+        """Compare predicted laws with plain ones by an overlap that they do not know yet."""
+        target = self._target(overlap)
+        for view in self._foresights:
+            view.judge(target, min(overlap.depth, overlap.prompt_tokens))
+
     def _judge(self, overlap: Overlap) -> None:
         """Score each coordinate by what its plan, not yet knowing the overlap, would have saved."""
         self._overlaps += 1
         if not self._first.known or (self._overlaps > STEADY and self._overlaps % JUDGE):
             return
-        length, depth = overlap.prompt_tokens, min(overlap.depth, overlap.prompt_tokens)
-        target = PlannedPrompt(
-            length, last_branch(overlap), 0, self._step, overlap.label, overlap.session
-        )
-        saved: dict[str, float] = {}
-        for name, view in self._views.items():
-            positions = view.positions(target, self._budget)
-            reached = bisect_right(positions, depth)
-            saved[name] = positions[reached - 1] if reached else 0
+        target, depth = self._target(overlap), min(overlap.depth, overlap.prompt_tokens)
+        saved = {
+            name: float(saved_tokens(view, target, self._budget, depth))
+            for name, view in self._views.items()
+        }
         self._sharpest.judge(overlap.label, saved)
+
+    def _target(self, overlap: Overlap) -> PlannedPrompt:
+        """Return the prompt of an overlap as one to plan for, all of it."""
+        return PlannedPrompt(
+            overlap.prompt_tokens,
+            last_branch(overlap),
+            0,
+            self._step,
+            overlap.label,
+            overlap.session,
+        )
 
 
 def _estimator(
@@ -179,3 +213,11 @@ def _estimator(
         return Frozen(train)
     require(1 <= window <= 1_000_000, "window", "1 to 1000000", window)
     return WindowEstimator(window) if scope == "global" else MixtureEstimator(window)
+
+
+def _predictor(predict: str, decay: float | None) -> Decay:
+    """Return the estimator that `predict` names, which forgets as `decay` does."""
+    require(predict in PREDICTORS, "predict", " or ".join(PREDICTORS), predict)
+    if decay is None:
+        raise ValueError(f"predict: expected decay beside it, found {predict!r} alone")
+    return PREDICTORS[predict](decay)

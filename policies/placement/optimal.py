@@ -14,7 +14,7 @@ class Optimal(LearnedPlacer):
 
     Parameters
     ----------
-    budget, window, decay, train, replan, drift, scope, coordinate
+    budget, window, decay, train, replan, drift, scope, coordinate, predict
         As for every LearnedPlacer.
 
     Source: arXiv 2605.05219, Theorem 2, corrected; see policies/placement/staircase.py.

@@ -7,7 +7,7 @@ from typing import Final
 
 from policies.estimation.divergence import DivergenceLaw
 from policies.estimation.reuse import ReuseRates
-from policies.worth.sightings import INSIDE, KINDS, PLACES, Segment
+from policies.worth.sightings import BEFORE_END, END, INSIDE, KINDS, PLACES, Segment
 
 MOST: Final = 8  # returns to one point; more are counted as this many
 CERTAIN: Final = 0.995  # the highest rate of one more return
@@ -38,10 +38,7 @@ class Returns:
         self.seen = False
 
     def count(self, before: int, useful: bool) -> None:
-        """Count a return to a point to which `before` prompts have returned.
-
-        One that the cache could not have served is not `useful`, and no use of the last one.
-        """
+        """Count a return, useful or not, to a point to which `before` prompts have returned."""
         self.seen = True
         if before and useful:
             self._again[before if before < MOST else MOST].use()
@@ -70,29 +67,37 @@ class PlaceRates:
     ----------
     rates
         The clock by which the counts decay.
+    tries_inside
+        Whether divergences inside are expected before one was seen.
 
     Attributes
     ----------
+    first
+        By kind: the prompts or answers that came into being, and their first returns by place.
     returns
         To points of each of PLACES: ends, tokens before ends, points of divergence.
     """
 
-    def __init__(self, rates: ReuseRates) -> None:
-        self._first = [rates.add(len(PLACES)) for _ in KINDS]
+    def __init__(self, rates: ReuseRates, *, tries_inside: bool) -> None:
+        self._tries_inside = tries_inside
+        self.first = [rates.add(len(PLACES)) for _ in KINDS]
         self.returns = [Returns(rates) for _ in PLACES]
         self._law = DivergenceLaw()
         self._laws: defaultdict[int, DivergenceLaw] = defaultdict(DivergenceLaw)
 
-    def trial(self, kind: int, label: int) -> None:
-        """Count a prompt, or an answer, that has come into being."""
-        self._first[kind].trial(label)
-
     def use_end(self, segment: Segment, place: int, useful: bool) -> None:
-        """Count a return to the end of a segment, or to the token before."""
-        before = segment.returns[place]
-        segment.returns[place] = before + 1
+        """Count a return to the end of a segment, or to the token before.
+
+        One that the cache could not have served is not `useful`, and no use of the last one.
+        """
+        if place == END:
+            before = segment.returns
+            segment.returns = before + 1
+        else:
+            before = segment.repeats
+            segment.repeats = before + 1
         if useful and not before:
-            self._first[segment.kind].use(segment.label, place)
+            self.first[segment.kind].use(segment.label, place)
         self.returns[place].count(before, useful)
 
     def use_inside(self, segment: Segment, depth: int, before: int, useful: bool) -> None:
@@ -103,7 +108,7 @@ class PlaceRates:
         segment.left = True
         if useful:
             label = segment.label
-            self._first[segment.kind].use(label, INSIDE)
+            self.first[segment.kind].use(label, INSIDE)
             self._law.observe(segment.start, segment.stop, depth)
             if label >= 0:
                 self._laws[label].observe(segment.start, segment.stop, depth)
@@ -113,30 +118,33 @@ class PlaceRates:
         own = self._laws.get(label)
         return self._law if own is None or len(own) < LABEL_SAMPLES else own
 
-    def first(self, place: int, kind: int, label: int) -> float:
-        """Return the uses to expect of a new end, or of the token before a new end."""
-        rate = self._first[kind].rate(label, place)
-        return (rate if rate < 1.0 else 1.0) * (1 + self.returns[place].further[1])
-
-    def more(self, segment: Segment, place: int, returning: bool) -> float:
-        """Return the uses to expect of an end of a known segment, to which a prompt may return."""
-        returns = segment.returns[place] + returning
-        if not returns:
-            return self.first(place, segment.kind, segment.label)
-        return self.returns[place].further[returns if returns < MOST else MOST]
-
-    def add_inside(
+    def add_new(
         self, points: list[Point], kind: int, label: int, start: int, stop: int, least: float
     ) -> None:
-        """Add the point where first divergences inside the new tokens `(start, stop]` are served.
+        """Add the points in the new tokens `(start, stop]` of a request, the deepest first.
 
         Parameters
         ----------
         least
-            The rate of divergences above which it is of interest.
+            The rate of divergences inside them above which it is of interest where.
         """
-        rate = self._first[kind].rate(label, INSIDE)
-        if rate > least:
-            position, share = self.law(label).best(start, stop)
-            if position > start:
-                points.append((position, rate * share))
+        first, (ends, before, inside) = self.first[kind], self.returns
+        rate = first.rate(label, END)
+        points.append((stop, (rate if rate < 1.0 else 1.0) * (1 + ends.further[1])))
+        if before.seen:
+            rate = min(first.rate(label, BEFORE_END), 1.0)
+            points.append((stop - 1, rate * (1 + before.further[1])))
+        if inside.seen or self._tries_inside:
+            rate = first.rate(label, INSIDE)
+            if rate > least:
+                position, share = self.law(label).best(start, stop)
+                if position > start:
+                    points.append((position, rate * share))
+
+    def more(self, segment: Segment, place: int, returning: bool) -> float:
+        """Return the uses to expect of an end of a known segment, to which a prompt may return."""
+        returns = (segment.returns if place == END else segment.repeats) + returning
+        if not returns:
+            rate = self.first[segment.kind].rate(segment.label, place)
+            return min(rate, 1.0) * (1 + self.returns[place].further[1])
+        return self.returns[place].further[returns if returns < MOST else MOST]

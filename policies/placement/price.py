@@ -26,12 +26,13 @@ class Price:
     about b min(S, E) / W, C cancelling out. Where nothing useful is evicted, bytes are free.
 
     *Rate*: a multiplier that holds the mean number of wanted checkpoints a request at `rate` (dual
-    ascent: it rises by a few per cent for each checkpoint above it, and falls again).
+    ascent: it rises by a few per cent for each checkpoint above it, and falls again). What is
+    written in spite of it is limited by `allowance.py`.
 
     Parameters
     ----------
     rate
-        New checkpoints a request, on average, at most.
+        New checkpoints a request to aim at, at most.
     """
 
     def __init__(self, rate: float) -> None:
@@ -53,14 +54,17 @@ class Price:
         self._capacity_bytes = context.capacity_bytes
         self._kv_bytes, self._state_bytes = sizes.kv_bytes_per_token, sizes.state_bytes
 
-    def observe(self, overlap: Overlap, excess: float) -> None:
+    def observe(self, overlap: Overlap, excess: float | None = None) -> None:
         """Count the tokens that a request lost to eviction, and the bytes it wrote.
 
         Parameters
         ----------
         excess
-            Checkpoints by which the request wanted more than the rate.
+            Checkpoints by which the request wanted more than the rate allows; by default those
+            that it wrote less the rate.
         """
+        if excess is None:
+            excess = overlap.written - self._rate
         if excess > 0.0 or self._multiplier > self._work:
             multiplier = self._multiplier * exp(STEP * (excess if excess < 1.0 else 1.0))
             self._multiplier = multiplier if multiplier > self._work else self._work

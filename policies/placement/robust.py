@@ -62,7 +62,7 @@ class Robust(LearnedPlacer):
         As for every LearnedPlacer.
     margin
         Tokens, 0 to 1,000,000; 0 is `optimal`.
-    window, decay, train, replan, drift, scope, coordinate
+    window, decay, train, replan, drift, scope, coordinate, predict
         As for every LearnedPlacer.
 
     Source: the one-sided risk of a divergence before a checkpoint; docs/placement.md.
@@ -87,9 +87,10 @@ class Robust(LearnedPlacer):
         drift: float | None = None,
         scope: str = "global",
         coordinate: str = "start",
+        predict: str | None = None,
     ) -> None:
         require(0 <= margin <= 1_000_000, "margin", "0 to 1000000", margin)
-        super().__init__(budget, window, decay, train, replan, drift, scope, coordinate)
+        super().__init__(budget, window, decay, train, replan, drift, scope, coordinate, predict)
         self._margin = margin
 
     def plan(self, law: Law, step: int, phase: int) -> Plan:

@@ -45,7 +45,7 @@ class Thinned(LearnedPlacer):
 
     Parameters
     ----------
-    budget, window, decay, train, replan, drift, scope, coordinate
+    budget, window, decay, train, replan, drift, scope, coordinate, predict
         As for every LearnedPlacer.
 
     Source: none; docs/placement.md, section 6, compares it with the optimum.

@@ -68,6 +68,11 @@ class LawView:
         self._plans: dict[tuple[int, ...], Plan] = {}
 
     @property
+    def law(self) -> Law:
+        """The law last settled."""
+        return self._law
+
+    @property
     def known(self) -> bool:
         """Whether an overlap was seen before the law was settled."""
         return len(self._law.depths) > 0

@@ -156,7 +156,10 @@ class ReturnPoints:
                 self._repeats = True
                 if segment in self._tokens:
                     self._use(self._tokens[segment])
-            segment.returns[place == BEFORE_END] += place != INSIDE
+            if place == BEFORE_END:
+                segment.repeats += 1
+            elif place == END:
+                segment.returns += 1
         if leaf.stop > depth:
             self.sightings.add_prompt(leaf, depth, kind, label)
             added = self.sightings.segment_of(leaf)

@@ -51,13 +51,24 @@ class Segment:
     ----------
     whole
         Whether that is its very end, where no repetition of it could use the checkpoint.
-    returns
+    returns, repeats
         The prompts that have returned to its end, and to the token before.
     left
         Whether a prompt has diverged inside it.
     """
 
-    __slots__ = ("end", "kind", "label", "left", "part", "returns", "start", "stop", "whole")
+    __slots__ = (
+        "end",
+        "kind",
+        "label",
+        "left",
+        "part",
+        "repeats",
+        "returns",
+        "start",
+        "stop",
+        "whole",
+    )
 
     def __init__(self, part: int, start: int, stop: int, kind: int, label: int, end: int) -> None:
         self.part = part
@@ -67,7 +78,7 @@ class Segment:
         self.label = label
         self.end = end
         self.whole = end == stop
-        self.returns = [0, 0]
+        self.returns = self.repeats = 0
         self.left = False
 
 
@@ -96,14 +107,16 @@ class Sightings:
         span = leaf
         while span.stop > overlap:
             span = span.parent
-        segment = self.segment_of(span)
-        if segment is None:
-            return span, None, INSIDE, NEW
-        depth = span.stop
+        depth, request = span.stop, span.request
+        segment = self._prompts.get(request)
+        if segment is None or depth > segment.stop:  # as `segment_of`, without a call
+            segment = self._answers.get(request)
+            if segment is None:
+                return span, None, INSIDE, NEW
         if depth < segment.end:
             return span, segment, INSIDE, NEW if 2 * depth < leaf.stop else DIVERGED
         if segment.whole and depth == leaf.stop:
-            again = segment.returns[BEFORE_END] > 0
+            again = segment.repeats > 0
             return span, segment, BEFORE_END, REPEATED_AGAIN if again else REPEATED
         return span, segment, END, ANSWERED if segment.part == ANSWER else CONTINUED
 
@@ -114,23 +127,21 @@ class Sightings:
             return self._answers.get(span.request)
         return segment
 
-    def note_divergence(self, span: KvSpan) -> int:
-        """Count one more prompt that diverged at the end of a span; return how many did before."""
-        before = self.left.get(span, 0)
-        self.left[span] = before + 1
-        return before
-
     def add_prompt(self, leaf: KvSpan, overlap: int, kind: int, label: int) -> None:
         """Record the tokens behind the overlap as added by the prompt that ends with `leaf`.
 
         Where several compute the same tokens at once, they count for the first.
         """
-        if leaf.request not in self._prompts:
-            segment = Segment(PROMPT, overlap, leaf.stop, kind, label, self.grid.floor(leaf.stop))
-            self._prompts[leaf.request] = segment
+        request, stop = leaf.request, leaf.stop
+        if request not in self._prompts:
+            self._prompts[request] = Segment(
+                PROMPT, overlap, stop, kind, label, self.grid.floor(stop)
+            )
 
     def add_answer(self, end: KvSpan, start: int, kind: int, label: int) -> None:
         """Record the tokens from `start` on as added by the answer that ends with `end`."""
-        if end.request not in self._answers:
-            segment = Segment(ANSWER, start, end.stop, kind, label, self.grid.floor(end.stop))
-            self._answers[end.request] = segment
+        request, stop = end.request, end.stop
+        if request not in self._answers:
+            self._answers[request] = Segment(
+                ANSWER, start, stop, kind, label, self.grid.floor(stop)
+            )

@@ -23,6 +23,7 @@ KINDS = {
     "window": BLUE,
     "decay": GREEN,
     "change": PURPLE,
+    "predicted": ORANGE,
 }
 STEPS = {"from the window before": BLUE, "from the first window": ORANGE}
 BOUNDS = {"bound, total variation": SKY, "bound, Kolmogorov": ORANGE}
@@ -65,7 +66,10 @@ def regret_colours(placer: str) -> dict[str, str]:
 
 
 def followed(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
-    """Return the placer whose regret is drawn: the best of those that keep updating their plan."""
+    """Return the placer whose regret is drawn: the best of those that keep updating their plan.
+
+    Those that predict are left out: a bound has their colour, and their law is none of a sample.
+    """
     learning = [p for p in shown(study, findings) if kind(p) in {"window", "decay", "change"}]
     rest = learning or [study.placers[0]]
     return max(rest, key=lambda placer: findings[placer].saved_share.value)

@@ -153,11 +153,11 @@ def over_time(study: DriftStudy, placer: str) -> Float64:
 
 
 def kind(placer: str) -> str:
-    """Return the kind of a placer: static, change, decay, window or clairvoyant."""
+    """Return the kind of a placer: static, change, predicted, decay, window or clairvoyant."""
     if placer == CLAIRVOYANT:
         return CLAIRVOYANT
     given = parameters(placer)
-    names = {"train": "static", "drift": "change", "decay": "decay"}
+    names = {"train": "static", "drift": "change", "predict": "predicted", "decay": "decay"}
     return next((names[key] for key in names if key in given), "window")
 
 
@@ -169,6 +169,7 @@ def label(placer: str) -> str:
     text = {
         "static": f"kept after {given.get('train')}",
         "change": f"on change, window {given.get('window', DEFAULT_WINDOW)}",
+        "predicted": f"{given.get('predict')}, decay {given.get('decay')}",
         "decay": f"decay {given.get('decay')}",
         "window": f"window {given.get('window', DEFAULT_WINDOW)}",
     }[kind(placer)]

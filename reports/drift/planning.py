@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from policies.placement.optimal import Optimal
-from policies.placement.views import Plan
 from reports.drift.laws import Int64
 from simulator.base.errors import UsageError, printable
 from simulator.base.parameters import create_named, parameters_of, read_values
@@ -21,20 +20,12 @@ _NOTHING = Law(np.empty(0, np.int64), np.empty(0))
 
 
 class Followed(Optimal):
-    """The placer `optimal`, which also records the law that its plan in force was made for."""
+    """The placer `optimal`, which also tells the law that its plan in force was made for."""
 
-    planned_for: Law = _NOTHING
-
-    def plan(self, law: Law, step: int, phase: int) -> Plan:
-        """Return the best positions, and record the law that they are for."""
-        self.planned_for = law
-        return super().plan(law, step, phase)
-
-    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return the planned positions; while no overlap is known, record an empty law."""
-        if not self._first.known:
-            self.planned_for = _NOTHING
-        return super().place(prefix, window)
+    @property
+    def planned_for(self) -> Law:
+        """The law of the plan in force; empty while no overlap is known."""
+        return self._first.law if self._first.known else _NOTHING
 
 
 @dataclass(frozen=True, eq=False)

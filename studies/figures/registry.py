@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from studies.figures import (
+    answers,
     comparing,
     drifting,
     evictions,
@@ -13,11 +14,27 @@ from studies.figures import (
     papers,
     placed,
     placing,
+    predicting,
     twins,
 )
 from studies.figures.parts import Part
 
-MODULES = (gallery, losses, evictions, comparing, drifting, placing, placed, papers, twins)
+<<<<<<< HEAD
+MODULES = (gallery, losses, evictions, comparing, drifting, placing, answers, placed, papers, twins)
+=======
+MODULES = (
+    gallery,
+    losses,
+    evictions,
+    comparing,
+    drifting,
+    predicting,
+    placing,
+    placed,
+    papers,
+    twins,
+)
+>>>>>>> drift
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 
