@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from policies.eviction.following import Needs
 from policies.eviction.prefixed import Scored
 from policies.foresight import NEVER, Foresight
 from simulator.plugins.context import CacheContext
@@ -24,6 +25,9 @@ class ClairvoyantEviction(Scored):
     state and the KV above it are worth little without each other, which is not considered here:
     so it is no upper bound for a hybrid model.
 
+    Beside the placer `clairvoyant` it follows that placer's plan instead: it evicts what the plan
+    does not need, or no longer needs, and refuses what there is no room for then.
+
     Source: L. A. Belady, "A study of replacement algorithms for a virtual-storage computer",
     IBM Systems Journal 5(2), 1966, over a prefix tree.
 
@@ -38,9 +42,11 @@ class ClairvoyantEviction(Scored):
     """
 
     clairvoyant: ClassVar[bool] = True
+    spares_states: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()
+        self._needs: Needs | None = None  # of the plan that is followed
         self._foresight: Foresight | None = None
         self._number = -1
         self._end_use = -1  # next use of the deepest span that comes in
@@ -51,12 +57,18 @@ class ClairvoyantEviction(Scored):
         """Read the trace."""
         super().begin(context)
         if context.trace is not None:
-            self._foresight = Foresight(context.trace)
+            plan = getattr(context.placer, "plan", None)
+            if plan is not None:
+                self._needs = Needs(plan)
+            else:
+                self._foresight = Foresight(context.trace)
 
     def observe(self, overlap: Overlap) -> None:
         """Find the spans that this request adds, and when they are used next."""
         self.request = overlap
         self._number = overlap.request
+        if self._needs is not None:
+            return
         self._incoming.clear()
         span = overlap.span
         while span is not None and span.kv_end < span.stop:
@@ -66,7 +78,10 @@ class ClairvoyantEviction(Scored):
         self._one_by_one = self._exceeds_capacity()
 
     def on_insert(self, entry: Entry) -> None:
-        """Look up when it is used next."""
+        """Look up when it is used next, or until when it is needed."""
+        if self._needs is not None:
+            self.place(entry, self._needs.until(entry, self._number))
+            return
         node = entry.node if isinstance(entry, KvSpan) else entry.span.node
         self.place(entry, (-self._next_use(entry), -node))
 
@@ -75,7 +90,12 @@ class ClairvoyantEviction(Scored):
         self.on_insert(entry)
 
     def victim(self) -> Entry | None:
-        """Return the evictable entry with the farthest next use; None if the new entry's is."""
+        """Return the evictable entry with the farthest next use; None if the new entry's is.
+
+        With a plan, one that it does not need; None if it needs all.
+        """
+        if self._needs is not None:
+            return self._not_needed(self._needs)
         entry = super().victim()
         if entry is not None and -entry.rank[0] > self._incoming_use():
             return entry
@@ -83,7 +103,13 @@ class ClairvoyantEviction(Scored):
         return None
 
     def victims(self) -> Iterator[Entry]:
-        """Yield the next victims in order, as long as they are used later than the new entry."""
+        """Yield the next victims in order, as long as they are used later than the new entry.
+
+        A span with states comes twice: for the KV behind its last one, and for the rest.
+        """
+        if self._needs is not None:
+            yield from self._none_needed(self._needs)
+            return
         one_by_one = self._one_by_one
         incoming_use = self._incoming_use()
         self._one_by_one = one_by_one  # looking ahead changes nothing
@@ -91,6 +117,28 @@ class ClairvoyantEviction(Scored):
             if -entry.rank[0] <= incoming_use:
                 return
             yield entry
+            if isinstance(entry, KvSpan) and entry.checkpoints:
+                yield entry
+
+    def _not_needed(self, needs: Needs) -> Entry | None:
+        """Return an evictable entry that the plan does not need, or of which it needs a part."""
+        while (entry := super().victim()) is not None:
+            if entry.rank > self._number:
+                return None
+            until = needs.until(entry, self._number)
+            if until <= self._number:
+                behind = needs.state_behind(entry, self._number) if isinstance(entry, KvSpan) else None
+                return entry if behind is None else behind
+            self.place(entry, until)
+        return None
+
+    def _none_needed(self, needs: Needs) -> Iterator[Entry]:
+        """Yield what the plan does not need now, in the order in which it leaves."""
+        for entry in super().victims():
+            if entry.rank > self._number:
+                return
+            if needs.until(entry, self._number) <= self._number:
+                yield entry
 
     def _incoming_use(self) -> int:
         """Return when the entry that enters now is used next.

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
-from policies.placement.holding import best_holding
-from policies.placement.schedule import Schedule, fixed_schedule, held_schedule
+from policies.placement.feasible import FeasiblePlan
+from policies.placement.rehearsal import best_plan
+from policies.placement.schedule import Schedule, fixed_schedule
 from policies.placement.tree_law import law_of_trace
 from policies.placement.tree_solver import solve_tree
 from simulator.plugins.context import CacheContext
@@ -63,6 +64,7 @@ class ClairvoyantPlacer(BasePlacer):
         self._checkpoints = checkpoints
         self._budget_bytes = budget_bytes
         self._schedule: Schedule | None = None
+        self.plan: FeasiblePlan | None = None
 
     def begin(self, context: CacheContext) -> None:
         """Plan for all requests of the trace."""
@@ -73,8 +75,8 @@ class ClairvoyantPlacer(BasePlacer):
         if self._budget_bytes is not None:
             checkpoints = self._budget_bytes // max(context.sizes.state_bytes, 1)
         if checkpoints is None:
-            holding = best_holding(trace, context.grid, context.sizes, context.capacity_bytes)
-            self._schedule = held_schedule(trace, holding)
+            best = best_plan(trace, context)
+            self.plan, self._schedule = best.plan, best.schedule
         else:
             law = law_of_trace(trace, context.grid)
             self._schedule = fixed_schedule(trace, law, solve_tree(law, checkpoints))

@@ -162,7 +162,7 @@ class ResumeOptions:
         if capacity_bytes is None:
             return self._cheapest(inf)
         budget = float(capacity_bytes) * max(self.requests - 1, 0)
-        return self._within(capacity_bytes)._cheapest(budget)
+        return self.within(capacity_bytes)._cheapest(budget)
 
     def _cheapest(self, budget: float) -> Holding:
         """Return the best holding of at most `budget` byte-requests in all, and the bound."""
@@ -186,7 +186,7 @@ class ResumeOptions:
         node[self.request[taken]] = self.node[taken]
         return Holding(resume, node, int(resume.sum()), bound)
 
-    def _within(self, capacity_bytes: int) -> ResumeOptions:
+    def within(self, capacity_bytes: int) -> ResumeOptions:
         """Return the options whose state and KV fit into the capacity, shortened where need be."""
         kv_bytes = self.sizes.kv_bytes_per_token
         room = capacity_bytes - self.sizes.state_bytes

@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from policies.placement.holding import Holding
+import numpy as np
+
+from policies.placement.feasible import FeasiblePlan
 from policies.placement.tree_law import TreeLaw
 from policies.placement.tree_solver import TreePlan
 from simulator.trace.prefix_tree import ROOT
@@ -32,18 +34,26 @@ class Schedule:
     wanted: dict[int, dict[int, Uses | None]]
     _parent: list[int] = field(init=False)
     _stop: list[int] = field(init=False)
+    _end: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._parent = self.trace.tree.parent.tolist()
-        self._stop = self.trace.tree.stop.tolist()
+        trace = self.trace
+        self._parent = trace.tree.parent.tolist()
+        self._stop = trace.tree.stop.tolist()
+        known = trace.leaf if trace.after is None else trace.after
+        self._end = np.where(known >= 0, known, trace.leaf).tolist()
 
     def positions(self, request: int, resume: int) -> list[int]:
-        """Return where `request`, which resumes there, should write states; ascending."""
+        """Return where `request`, which resumes there, should ask for states; ascending."""
+        granularity, end = self.trace.granularity, self._end[request]
         positions: list[int] = []
-        for node in self.path(int(self.trace.leaf[request]), resume):
+        for node in self.path(end, resume):
             for position, uses in self.wanted.get(node, {}).items():
                 if position > resume and (uses is None or _is_held(uses, request)):
-                    positions.append(position)
+                    # The state is stored where this is rounded down to, before the end of a block.
+                    asked = position + -position % granularity
+                    if asked <= self._stop[end]:
+                        positions.append(asked)
         return sorted(positions)
 
     def path(self, node: int, resume: int = 0) -> Iterator[int]:
@@ -62,32 +72,33 @@ def fixed_schedule(trace: Trace, law: TreeLaw, plan: TreePlan) -> Schedule:
     return Schedule(trace, dict(wanted))
 
 
-def held_schedule(trace: Trace, holding: Holding) -> Schedule:
-    """Return the schedule that writes each state the last time before its use that it can.
+def planned_schedule(trace: Trace, plan: FeasiblePlan) -> Schedule:
+    """Return the schedule that writes each state of a plan when it is first held for a use.
 
-    The state at c, with which request r resumes, is written by the last request before r whose
-    prefill passes c. If the state is evicted before r, the next request that computes c
-    writes it again.
+    If the state is evicted before that use, the next request that computes its position writes it
+    again.
     """
-    schedule = Schedule(trace, {})
-    uses: dict[int, dict[int, Uses]] = defaultdict(dict)
-    resumes = holding.resume.tolist()
-    for node, position in zip(holding.node.tolist(), resumes, strict=True):
-        if position:
-            uses[node][position] = [], []
-    last_pass: dict[tuple[int, int], int] = {}
-    for request, leaf in enumerate(trace.leaf.tolist()):
-        resume, node = resumes[request], int(holding.node[request])
-        if resume:
-            requests, since = uses[node][resume]
-            requests.append(request)
-            since.append(last_pass[node, resume])
-        for passed in schedule.path(leaf, resume):
-            for position in uses.get(passed, ()):
-                if position > resume:
-                    last_pass[passed, position] = request
-    schedule.wanted = {node: dict(there) for node, there in uses.items()}
-    return schedule
+    prefixes, occupancy = plan.prefixes, plan.occupancy
+    wanted: dict[int, dict[int, Uses | None]] = defaultdict(dict)
+    for prefix in range(1, len(prefixes.node)):
+        held, kept = occupancy.uses[prefix], occupancy.kept[prefix]
+        times, requests, since, start = prefixes.times_of(prefix), [], [], 0
+        interval = _next_held(held, 0)
+        while interval >= 0:
+            start = start if kept[interval] else times[interval]
+            user = times[interval + 1]
+            if plan.resumes_from[user] == prefix:
+                requests.append(user)
+                since.append(start)
+            interval = _next_held(held, interval + 1)
+        if requests:
+            wanted[prefixes.node[prefix]][prefixes.position[prefix]] = requests, since
+    return Schedule(trace, dict(wanted))
+
+
+def _next_held(held: bytearray, first: int) -> int:
+    """Return the first interval from `first` on in which a state is held, or -1."""
+    return next((place for place in range(first, len(held)) if held[place]), -1)
 
 
 def _is_held(uses: Uses, request: int) -> bool:
