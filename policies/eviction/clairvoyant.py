@@ -8,6 +8,7 @@ from typing import ClassVar
 from policies.eviction.following import Needs
 from policies.eviction.prefixed import Scored
 from policies.foresight import NEVER, Foresight
+from policies.placement.feasible import FeasiblePlan
 from simulator.plugins.context import CacheContext
 from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
@@ -58,7 +59,7 @@ class ClairvoyantEviction(Scored):
         super().begin(context)
         if context.trace is not None:
             plan = getattr(context.placer, "plan", None)
-            if plan is not None:
+            if isinstance(plan, FeasiblePlan):
                 self._needs = Needs(plan)
             else:
                 self._foresight = Foresight(context.trace)
@@ -127,7 +128,9 @@ class ClairvoyantEviction(Scored):
                 return None
             until = needs.until(entry, self._number)
             if until <= self._number:
-                behind = needs.state_behind(entry, self._number) if isinstance(entry, KvSpan) else None
+                behind = (
+                    needs.state_behind(entry, self._number) if isinstance(entry, KvSpan) else None
+                )
                 return entry if behind is None else behind
             self.place(entry, until)
         return None

@@ -10,6 +10,8 @@ from policies.placement.holding import ResumeOptions
 from policies.placement.occupancy import NOTHING, Occupancy, Prefixes
 from simulator.trace.trace import Trace
 
+PASSES = 1
+
 
 class FeasiblePlan:
     """The prefix from which each request resumes, such that all that is held fits at each time.
@@ -53,24 +55,40 @@ class FeasiblePlan:
         return sum(self.resume)
 
     def _fill(self, options: ResumeOptions) -> None:
-        """Take the options one by one, each as far as it fits."""
-        prefixes = [
-            self.prefixes.number[pair]
-            for pair in zip(options.node.tolist(), options.position.tolist(), strict=True)
-        ]
+        """Take the options one by one, each as far as it fits.
+
+        What did not fit at first may do so when others have moved on to deeper prefixes.
+        """
+        pairs = zip(options.node.tolist(), options.position.tolist(), strict=True)
+        prefixes = [self.prefixes.number[pair] for pair in pairs]
         requests = options.request.tolist()
-        full = bytearray(len(self.resume))
+        left: dict[int, int] = {}  # requests that did not get all, by the row they should have had
         for row in _by_worth(options):
             request = requests[row]
-            if not full[request] and not self._take(request, prefixes[row]):
-                full[request] = 1
-                below = row - 1
-                while below >= 0 and requests[below] == request:
-                    if options.position[below] <= self.resume[request] or self._take(
-                        request, prefixes[below]
-                    ):
-                        break
-                    below -= 1
+            if request not in left and not self._take(request, prefixes[row]):
+                left[request] = row
+                self._take_some(request, prefixes, requests, row)
+        for _ in range(PASSES):
+            for request, row in left.items():
+                self._take_some(request, prefixes, requests, row)
+
+    def _take_some(
+        self, request: int, prefixes: list[int], requests: list[int], deepest: int
+    ) -> None:
+        """Let a request resume from the deepest of its prefixes up to a row that fits."""
+        position = self.prefixes.position
+        low = deepest
+        while low > 0 and requests[low - 1] == request:
+            low -= 1
+        high = deepest + 1  # what fits lies before this
+        row = deepest
+        while low < high:
+            row = high - 1 if high == deepest + 1 else (low + high) // 2
+            prefix = prefixes[row]
+            if position[prefix] <= self.resume[request] or self._take(request, prefix):
+                low = row + 1
+            else:
+                high = row
 
     def _take(self, request: int, prefix: int) -> bool:
         """Let a request resume from a prefix, deeper than so far; return whether it fits."""
@@ -131,10 +149,8 @@ class FeasiblePlan:
     def _writes(self, request: int, prefix: int) -> bool:
         """Return whether a request that passes a prefix can write its state."""
         prefixes = self.prefixes
-        return (
-            self.resume[request] < prefixes.position[prefix]
-            and prefixes.wanted[prefix] <= prefixes.end[request]
-        )
+        before = self.resume[request] < prefixes.position[prefix]
+        return before and prefixes.wanted[prefix] <= prefixes.end[request]
 
     def _interval_before(self, prefix: int, request: int) -> int:
         """Return the interval of a prefix that ends at a request."""

@@ -155,7 +155,9 @@ class ResumeOptions:
             for node in answer:
                 passed[node] = request
         columns = np.array(rows, np.int64).reshape(-1, 5).T
-        return cls(len(trace), grid, sizes, *columns, np.array(costs, np.float64))
+        requests, nodes, positions, starts, ages = columns
+        cost = np.array(costs, np.float64)
+        return cls(len(trace), grid, sizes, requests, nodes, positions, starts, ages, cost)
 
     def holding(self, capacity_bytes: int | None = None) -> Holding:
         """Return what a cache of this capacity should hold, and the bound; None is unbounded."""
@@ -196,16 +198,14 @@ class ResumeOptions:
         position = np.minimum(self.position, deepest if room >= 0 else 0)
         cost = self.cost - float(kv_bytes) * (self.position - position) * self.age
         kept = position > self.start
-        columns = (self.request, self.node, position, self.start, self.age, cost)
         return replace(
             self,
-            **dict(
-                zip(
-                    ("request", "node", "position", "start", "age", "cost"),
-                    (column[kept] for column in columns),
-                    strict=True,
-                )
-            ),
+            request=self.request[kept],
+            node=self.node[kept],
+            position=position[kept],
+            start=self.start[kept],
+            age=self.age[kept],
+            cost=cost[kept],
         )
 
     def _best(self, first: NDArray[np.intp], price: float) -> NDArray[np.intp]:

@@ -174,9 +174,7 @@ class Occupancy:
             prefix = prefixes.above[prefix]
         return True
 
-    def _slots(
-        self, times: list[int], held: bytearray, first: int, last: int
-    ) -> tuple[int, int]:
+    def _slots(self, times: list[int], held: bytearray, first: int, last: int) -> tuple[int, int]:
         """Return the times that intervals take which their neighbours do not, as a range."""
         after = last + 1
         since = times[first] + (first > 0 and held[first - 1] > 0)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from policies.placement.feasible import FeasiblePlan
+from policies.placement.holding import paths
 from policies.placement.tree_law import TreeLaw
 from policies.placement.tree_solver import TreePlan
+from simulator.results.result import Result
 from simulator.trace.prefix_tree import ROOT
 from simulator.trace.trace import Trace
 
@@ -28,10 +31,13 @@ class Schedule:
         All requests; the number of one is its time.
     wanted
         Node -> position -> its uses; None: whenever a prefill passes.
+    logged
+        By request: the positions of the states that it writes, instead of those wanted.
     """
 
     trace: Trace
     wanted: dict[int, dict[int, Uses | None]]
+    logged: list[list[int]] | None = None
     _parent: list[int] = field(init=False)
     _stop: list[int] = field(init=False)
     _end: list[int] = field(init=False)
@@ -47,6 +53,12 @@ class Schedule:
         """Return where `request`, which resumes there, should ask for states; ascending."""
         granularity, end = self.trace.granularity, self._end[request]
         positions: list[int] = []
+        if self.logged is not None:
+            return [
+                position + -position % granularity
+                for position in self.logged[request]
+                if position > resume
+            ]
         for node in self.path(end, resume):
             for position, uses in self.wanted.get(node, {}).items():
                 if position > resume and (uses is None or _is_held(uses, request)):
@@ -94,6 +106,50 @@ def planned_schedule(trace: Trace, plan: FeasiblePlan) -> Schedule:
         if requests:
             wanted[prefixes.node[prefix]][prefixes.position[prefix]] = requests, since
     return Schedule(trace, dict(wanted))
+
+
+def resumed_schedule(trace: Trace, resume: NDArray[np.int64]) -> Schedule:
+    """Return the schedule that writes each state the last time before its use that it can.
+
+    The state at c, with which request r resumes, is written by the last request before r that
+    computes c: one that resumes before c itself.
+
+    Parameters
+    ----------
+    trace
+        All requests.
+    resume
+        One a request: tokens; 0 for nothing.
+    """
+    resumes, start = resume.tolist(), trace.tree.start.tolist()
+    holders: list[int] = []  # the node in which each request resumes
+    wanted: dict[int, dict[int, Uses | None]] = defaultdict(dict)
+    uses: dict[int, dict[int, Uses]] = defaultdict(dict)
+    walked = list(paths(trace))
+    for (prompt, _), position in zip(walked, resumes, strict=True):
+        holders.append(prompt[bisect_left(prompt, position, key=start.__getitem__) - 1])
+        if position:
+            wanted[holders[-1]][position] = uses[holders[-1]][position] = [], []
+    last_pass: dict[tuple[int, int], int] = {}
+    for request, (prompt, answer) in enumerate(walked):
+        position, node = resumes[request], holders[request]
+        if position and (since := last_pass.get((node, position))) is not None:
+            uses[node][position][0].append(request)
+            uses[node][position][1].append(since)
+        for passed in (*prompt, *answer):
+            for held in uses.get(passed, ()):
+                if held > position:
+                    last_pass[passed, held] = request
+    return Schedule(trace, dict(wanted))
+
+
+def logged_schedule(trace: Trace, result: Result) -> Schedule:
+    """Return the schedule that writes what was stored in a replay, by the same requests."""
+    schedule = Schedule(trace, {})
+    ends = np.cumsum(result.columns["checkpoints_written"]).tolist()
+    positions = result.positions.tolist()
+    schedule.logged = [positions[first:last] for first, last in zip([0, *ends], ends, strict=False)]
+    return schedule
 
 
 def _next_held(held: bytearray, first: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +21,7 @@ from tests.contracts.result_grid import PLACERS as SPECS
 from tests.simulator.prompts import Prompt, toy_profile, trace_of
 
 SHORT = ("block:size=1", "block:size=3", "offsets:start=1+3,end=0+1", "interval:every=2")
-PRICED = tuple(s for s in (*SPECS, *SHORT) if not PLACERS[s.partition(":")[0]].implicit and s != "clairvoyant")
+PRICED = tuple(s for s in (*SPECS, *SHORT) if not PLACERS[s.partition(":")[0]].implicit)
 
 
 @pytest.mark.parametrize(("granularity", "alignment"), [(1, 1), (3, 2), (2, 3), (4, 6), (5, 1)])
