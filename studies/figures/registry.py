@@ -8,6 +8,7 @@ from studies.figures import (
     comparing,
     drifting,
     evictions,
+    foresight,
     gallery,
     losses,
     papers,
@@ -17,7 +18,7 @@ from studies.figures import (
 )
 from studies.figures.parts import Part
 
-MODULES = (gallery, losses, evictions, comparing, drifting, placing, placed, papers, twins)
+MODULES = (gallery, losses, evictions, comparing, drifting, placing, placed, foresight, papers, twins)
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 
