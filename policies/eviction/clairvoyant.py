@@ -8,8 +8,10 @@ from typing import ClassVar
 from policies.eviction.following import Needs
 from policies.eviction.prefixed import Scored
 from policies.foresight import NEVER, Foresight
+from policies.orders.outlook import Outlook
+from policies.orders.rank_view import RankView
 from policies.placement.feasible import FeasiblePlan
-from simulator.plugins.context import CacheContext
+from simulator.plugins.context import SPAN, CacheContext
 from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
@@ -53,10 +55,12 @@ class ClairvoyantEviction(Scored):
         self._end_use = -1  # next use of the deepest span that comes in
         self._incoming: list[KvSpan] = []  # the spans that are not whole yet, deepest first
         self._one_by_one = False
+        self._cuts_to_state = False
 
     def begin(self, context: CacheContext) -> None:
         """Read the trace."""
         super().begin(context)
+        self._cuts_to_state = context.orders_kv and context.orders_states and context.cut != SPAN
         if context.trace is not None:
             plan = getattr(context.placer, "plan", None)
             if isinstance(plan, FeasiblePlan):
@@ -114,12 +118,31 @@ class ClairvoyantEviction(Scored):
         one_by_one = self._one_by_one
         incoming_use = self._incoming_use()
         self._one_by_one = one_by_one  # looking ahead changes nothing
-        for entry in super().victims():
+        for entry in self._in_order():
             if -entry.rank[0] <= incoming_use:
                 return
             yield entry
-            if isinstance(entry, KvSpan) and entry.checkpoints:
-                yield entry
+
+    def _in_order(self) -> Iterator[Entry]:
+        """Yield all entries in the order in which they would leave."""
+        outlook = Outlook()
+        view = RankView(self._heap, outlook, "policy_data")
+        shortened: set[Entry] = set()
+        while (entry := view.head()) is not None:
+            yield entry
+            if entry not in shortened and self._is_shortened(entry, outlook):
+                shortened.add(entry)  # only the KV behind its last state has left
+            else:
+                view.on_evictable(outlook.let_go(entry))
+
+    def _is_shortened(self, entry: Entry, outlook: Outlook) -> bool:
+        """Return whether of an entry, a span, at first the KV behind its last state leaves."""
+        context = self.context
+        if context is None or not self._cuts_to_state or not isinstance(entry, KvSpan):
+            return False
+        states = outlook.states_of(entry)
+        position = states[-1].position if states else 0
+        return position > 0 and position + -position % context.sizes.page_tokens < entry.kv_end
 
     def _not_needed(self, needs: Needs) -> Entry | None:
         """Return an evictable entry that the plan does not need, or of which it needs a part."""
@@ -137,7 +160,7 @@ class ClairvoyantEviction(Scored):
 
     def _none_needed(self, needs: Needs) -> Iterator[Entry]:
         """Yield what the plan does not need now, in the order in which it leaves."""
-        for entry in super().victims():
+        for entry in self._in_order():
             if entry.rank > self._number:
                 return
             if needs.until(entry, self._number) <= self._number:

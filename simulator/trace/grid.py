@@ -36,7 +36,7 @@ class Grid:
         return position - position % self.alignment
 
     def deepest(self, limit: int) -> int:
-        """Return the deepest position at or before `limit` at which any prompt can store a state."""
+        """Return the deepest position up to `limit` at which any prompt can store a state."""
         return self.floor(limit - limit % self.alignment + self.alignment - 1)
 
     def first_after(self, position: int) -> int:

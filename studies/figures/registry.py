@@ -18,7 +18,18 @@ from studies.figures import (
 )
 from studies.figures.parts import Part
 
-MODULES = (gallery, losses, evictions, comparing, drifting, placing, placed, foresight, papers, twins)
+MODULES = (
+    gallery,
+    losses,
+    evictions,
+    comparing,
+    drifting,
+    placing,
+    placed,
+    foresight,
+    papers,
+    twins,
+)
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 
