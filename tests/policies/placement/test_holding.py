@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +18,8 @@ from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
 from tests.contracts.result_grid import ADMISSIONS, EVICTIONS
 from tests.contracts.result_grid import PLACERS as SPECS
-from tests.simulator.prompts import Prompt, toy_profile, trace_of
+from tests.policies.placement.random_traces import traces
+from tests.simulator.prompts import toy_profile, trace_of
 
 SHORT = ("block:size=1", "block:size=3", "offsets:start=1+3,end=0+1", "interval:every=2")
 PRICED = tuple(s for s in (*SPECS, *SHORT) if not PLACERS[s.partition(":")[0]].implicit)
@@ -106,33 +107,6 @@ def saved(result: Result) -> int:
     return int(result.columns["saved_tokens"].sum())
 
 
-@st.composite
-def traces(draw: st.DrawFn) -> Trace:
-    """Requests of blocks that continue what earlier ones asked or were answered, or parts of it."""
-    block = draw(st.integers(1, 4))
-    told: list[Prompt] = []  # blocks of prompts and answers
-    prompts, answers = [], []
-    for _ in range(draw(st.integers(2, 14))):
-        start: Prompt = ()
-        if told and draw(st.booleans() | st.just(True)):
-            other = draw(st.sampled_from(told))
-            start = other[: draw(st.integers(0, len(other)))]
-        blocks = (*start, *draw(st.lists(st.integers(0, 2), max_size=4))) or (0,)
-        more = tuple(draw(st.lists(st.integers(0, 2), max_size=3)))
-        cut = draw(st.integers(0, block - 1))  # of the last block, where nothing follows it
-        prompts.append(_tokens(blocks, block, 0 if more else cut))
-        answers.append(_tokens(more, block, cut) if more else ())
-        told.append((*blocks, *more))
-    times = sorted(draw(st.lists(st.integers(0, 40), min_size=len(prompts), max_size=len(prompts))))
-    answered = draw(st.booleans())
-    return trace_of(prompts, [float(t) for t in times], block, answers if answered else None)
-
-
-def _tokens(blocks: Prompt, size: int, cut: int) -> Prompt:
-    tokens = tuple(token for token in blocks for _ in range(size))
-    return tokens[: len(tokens) - cut]
-
-
 asked = st.builds(
     Asked,
     placer=st.sampled_from(PRICED),
@@ -158,7 +132,6 @@ def test_nothing_exceeds_it(trace: Trace, asked: Asked) -> None:
         room = max(room, 2 * asked.state_bytes)
     if asked.count_running and room is None:
         room = 200
-    from dataclasses import replace
 
     asked = replace(asked, capacity_bytes=room)
     sizes = Sizes(1, asked.state_bytes, asked.page_tokens)
