@@ -24,13 +24,18 @@ class ClairvoyantPlacer(BasePlacer):
     before the next arrives and nothing is ever evicted. It is exact on small trees, and elsewhere
     within the bound of tree_solver.py. Queues and evictions make it save less.
 
-    Without them, the capacity of the cache decides: each request is given the resume point at
-    which its KV and state are worth the bytes they occupy until then, at one price per byte and
-    time (holding.py), and a state is written only where it will be used. An unbounded cache then
-    saves all that a state everywhere would, with the fewest states a request. In a bounded one
-    this is a plan for a cache that evicts with the same foresight: beside `belady` it comes near
-    the best possible, while an eviction policy that throws its states away early may let another
-    placer save more. What no policy can exceed is `best_holding(...).bound_tokens`.
+    Without them, the capacity of the cache decides. A plan says from which position each request
+    resumes, and what is held for it since when, such that all that is held fits at each time; it
+    takes what saves most tokens per byte and time first (feasible.py). States are also written in
+    answers, where the trace has them. The eviction policy `clairvoyant` follows the plan: it lets
+    go of what the plan does not need. With another one the placer rehearses the whole trace in the
+    same cache, with plans for several ages up to which states are used and with what `last`,
+    `branch` and `adaptive` store, and takes what saves most (rehearsal.py): a minute for some
+    10,000 requests.
+
+    It is one plan with foresight, not the best possible: what no policy can exceed is
+    `best_holding(...).bound_tokens` (holding.py). An unbounded cache saves all that a state
+    everywhere would.
 
     It maximises saved tokens; the seconds of a profile play no part.
 
@@ -41,7 +46,7 @@ class ClairvoyantPlacer(BasePlacer):
     budget_bytes
         The same in bytes of state.
 
-    Source: see policies/placement/tree_solver.py and holding.py.
+    Source: see policies/placement/tree_solver.py, feasible.py and holding.py.
 
     Examples
     --------

@@ -15,10 +15,11 @@ Hence, over the requests from W on,
 
     saved tokens <= bound of those requests alone + what the warm-up adds to their overlaps.
 
-The added term has a second limit. A token after c' that no request since W has passed is counted for
-one request r only, and its KV was in the cache when request W arrived. So the term is at most
-capacity / kv_bytes_per_token, plus the tokens lost where c' is rounded down to the grid of resume
-positions. The bound never exceeds that of all requests, nor the saving of an ideal cache.
+The added term has a second limit. A token after c' that no request since W has passed is counted
+for one request r only, and its KV was in the cache when request W stored its first token. So the
+term is at most capacity / kv_bytes_per_token, plus the tokens lost where c' is rounded down to the
+grid of resume positions. The bound never exceeds that of all requests, nor the saving of an ideal
+cache.
 """
 
 from __future__ import annotations

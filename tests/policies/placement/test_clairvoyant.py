@@ -140,6 +140,17 @@ def test_the_bound_by_hand() -> None:
     assert best_holding(trace, Grid(), Sizes(1, 3), 0).bound_tokens == pytest.approx(0.0)
 
 
+def test_it_plans_with_answers_and_with_any_grid() -> None:
+    first, second = tuple(range(10)), tuple(range(25))
+    trace = trace_of([first, second], answers=[tuple(range(10, 20)), ()])
+    for placer in ("clairvoyant", "clairvoyant:checkpoints=1"):
+        assert saved(replay(trace, placer, capacity_bytes=100)) == 20
+    trace = trace_of([tuple(range(1536))] * 5, granularity=512)
+    for eviction in ("lru", "belady", "clairvoyant"):
+        got = replay(trace, "clairvoyant", 528, capacity_bytes=2000, eviction=eviction)
+        assert saved(got) == 4 * 1056
+
+
 def test_rejected_requests_do_not_put_it_out_of_step() -> None:
     document = tuple(range(10))
     prompts = [(*document, 10), (*document, 11, 12), (*document, 13, 14, 15), (*document, 16)]
