@@ -25,6 +25,8 @@ from simulator.plugins.protocols import Placer, Prefix, Window
 from simulator.results.result import Result
 from simulator.trace.trace import Trace
 
+# Of longer traces fewer plans are rehearsed: for ages 16 times apart rather than twice.
+LONG = 10_000
 MOST_PRUNED = 4  # times that what was not used is left out of a plan
 Rehearse = Callable[[Placer], Result]
 
@@ -91,15 +93,14 @@ class _Rehearsals:
         requests before, for several such limits; or they are what placers without foresight
         store. From each, what was not used is left out, as long as that saves more.
         """
-        saved = self._try(planned)
+        self._try(planned)
         if self._most_tokens < planned_tokens:
             for resume in self._limited():
-                saved = self._try(Planned(resumed_schedule(self.trace, resume)))
+                self._try(Planned(resumed_schedule(self.trace, resume)))
             for placer in (Last(), Branch(), Adaptive()):
                 result = self.rehearse(placer)
                 self._try(Planned(logged_schedule(self.trace, result)))
                 self._prune(result.columns["saved_tokens"])
-            del saved
         assert self._best is not None
         return self._best
 
@@ -113,7 +114,7 @@ class _Rehearsals:
     def _prune(self, saved: NDArray[np.int64]) -> None:
         """Store only what was used, again and again while that saves more."""
         tokens = -1
-        for _ in range(MOST_PRUNED):
+        for _ in range(1 if self.options.requests > LONG else MOST_PRUNED):
             if int(saved.sum()) <= tokens:
                 return
             tokens = int(saved.sum())
@@ -127,4 +128,4 @@ class _Rehearsals:
             resume = np.zeros(self.options.requests, np.int64)
             resume[self.options.request[recent]] = self.options.position[recent]
             yield resume
-            limit //= 2
+            limit //= 16 if self.options.requests > LONG else 2
