@@ -34,15 +34,17 @@ class Prefixes:
     def __init__(self, trace: Trace, options: ResumeOptions, *, whole_nodes: bool) -> None:
         tree, sizes, grid = trace.tree, options.sizes, options.grid
         parent, stop = tree.parent.tolist(), tree.stop.tolist()
-        pairs = set(zip(options.node.tolist(), options.position.tolist(), strict=True))
+        pairs: set[tuple[int, int]] = set(
+            zip(options.node.tolist(), options.position.tolist(), strict=True)
+        )
         for node in {node for node, _ in pairs}:
             above = parent[node]
             while above != ROOT and (above, stop[above]) not in pairs:
                 pairs.add((above, stop[above]))
                 above = parent[above]
         ordered = sorted(pairs)  # parents stand before children in a prefix tree
-        self.node = [ROOT, *(node for node, _ in ordered)]
-        self.position = [0, *(position for _, position in ordered)]
+        self.node: list[int] = [ROOT, *(node for node, _ in ordered)]
+        self.position: list[int] = [0, *(position for _, position in ordered)]
         self.number = {pair: number for number, pair in enumerate(ordered, 1)}
         self.of_node: dict[int, list[int]] = defaultdict(list)  # ascending in position
         for number, node in enumerate(self.node[1:], 1):
@@ -61,7 +63,9 @@ class Prefixes:
             self.kv_end.append(end)
             self.kv_bytes.append(sizes.kv_bytes_per_token * (end - self.kv_end[above]))
         # A state is stored at a position if the one that is rounded down to it is on the path.
-        self.wanted = [position + -position % grid.granularity for position in self.position]
+        self.wanted: list[int] = [
+            position + -position % grid.granularity for position in self.position
+        ]
 
     def _note_passes(self, trace: Trace) -> None:
         stop, times = trace.tree.stop.tolist(), self.times

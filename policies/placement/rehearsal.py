@@ -91,7 +91,7 @@ class _Rehearsals:
 
         The others let each request resume as deep as it can from what was passed by so many
         requests before, for several such limits; or they are what placers without foresight
-        store. From each, what was not used is left out, as long as that saves more.
+        store, and of that only what was used, as long as that saves more.
         """
         self._try(planned)
         if self._most_tokens < planned_tokens:
