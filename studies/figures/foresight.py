@@ -9,6 +9,7 @@ of them, on one workload or on all (many hours of one core):
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -111,7 +112,7 @@ def _workload(place: Workplace, name: str) -> dict[str, Any]:
 
 def main(names: Sequence[str]) -> None:
     """Print a line for each cell of the whole grid."""
-    shared = ROOT.parent / "shared"
+    shared = Path(os.environ.get("MILEPOST_SHARED", ROOT.parent / "shared"))
     placers = [name for name in EVERY_PLACER if name not in {"dense", SEER}]
     with tempfile.TemporaryDirectory() as folder:
         place = Workplace(Path(folder), shared)
