@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,17 +22,6 @@ from tests.simulator.prompts import toy_profile, trace_of
 
 SHORT = ("block:size=1", "block:size=3", "offsets:start=1+3,end=0+1", "interval:every=2")
 PRICED = tuple(s for s in (*SPECS, *SHORT) if not PLACERS[s.partition(":")[0]].implicit)
-
-
-@pytest.mark.parametrize(("granularity", "alignment"), [(1, 1), (3, 2), (2, 3), (4, 6), (5, 1)])
-def test_a_grid_has_the_positions_that_wanted_ones_are_rounded_to(
-    granularity: int, alignment: int
-) -> None:
-    grid = Grid(granularity, alignment)
-    allowed = sorted({grid.floor(wanted) for wanted in range(200)})
-    for limit in range(100):
-        assert grid.deepest(limit) == max(position for position in allowed if position <= limit)
-        assert grid.first_after(limit) == min(p for p in allowed if p > limit)
 
 
 def test_a_state_that_a_longer_prompt_stores_counts() -> None:
