@@ -105,8 +105,8 @@ CELLS: Mapping[str, str] = {
     "another",
     "memory_requests": "for how many requests a request is remembered (sessions, queue, bursts): "
     "what intervals of a single replay rest on",
-    "bound_saved_tokens": "the most that any policy could save at this capacity, requests one "
-    "after another; empty where it is not known",
+    "bound_saved_tokens": "what no policy whose states take memory can exceed at this capacity; "
+    "empty where it is not known",
     "unbounded_kv_bytes": "KV of all prompts of the trace, each token once",
     "block_prompt_tokens": "prompt tokens",
     "block_saved_tokens": "saved tokens",

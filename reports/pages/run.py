@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.caveats import extrapolated, granularity, lossy, times_from
 from reports.report import Report, Section, Sentence, Strong, Table, Terms
+from reports.results.marks import UPPER_BOUND
 from reports.results.overload import load_words
 from reports.results.pools import Figures, loss_words, pool_words
 from reports.study.scenario import profile_named
@@ -89,7 +90,8 @@ def _facts(
         yield "lossy", profile.lossy
     yield "requests", f"{requests['total']:,} counted: {counts}"
     yield "saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])
-    if bound := summary["bound_saved_tokens"]:
+    bound = summary["bound_saved_tokens"]
+    if bound and UPPER_BOUND not in summary["marks"]:
         yield "of the best possible", share(summary["saved_tokens"], bound)
     yield "time to first token", _ttft(summary["ttft_seconds"], requests["finished"])
     if load is not None:

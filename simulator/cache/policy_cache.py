@@ -85,15 +85,24 @@ class PolicyCache:
         self._pinning: dict[int, Running] = {}  # requests with a `pinned` span
         context = replace(context, common={})  # each cache has its own
         for policy in (placer, admission):
-            policy.begin(replace(context, trace=trace if policy.clairvoyant else None))
+            seer = policy.clairvoyant
+            policy.begin(
+                replace(
+                    context,
+                    trace=trace if seer else None,
+                    rehearse=context.rehearse if seer and policy is placer else None,
+                )
+            )
         for pool in self.pools.values():
             pool.order.begin(
                 replace(
                     context,
+                    rehearse=None,
                     capacity_bytes=pool.capacity_bytes,
                     orders_kv=pool is layout.kv,
                     orders_states=pool is layout.states,
                     trace=trace if pool.order.clairvoyant else None,
+                    placer=placer if pool.order.clairvoyant else None,
                 )
             )
 

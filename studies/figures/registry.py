@@ -9,6 +9,7 @@ from studies.figures import (
     comparing,
     drifting,
     evictions,
+    foresight,
     gallery,
     losses,
     papers,
@@ -19,9 +20,6 @@ from studies.figures import (
 )
 from studies.figures.parts import Part
 
-<<<<<<< HEAD
-MODULES = (gallery, losses, evictions, comparing, drifting, placing, answers, placed, papers, twins)
-=======
 MODULES = (
     gallery,
     losses,
@@ -30,11 +28,12 @@ MODULES = (
     drifting,
     predicting,
     placing,
+    answers,
     placed,
+    foresight,
     papers,
     twins,
 )
->>>>>>> drift
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 
