@@ -55,12 +55,8 @@ PLACERS = (
     *("optimal:budget=3", "optimal:budget=2,scope=document,coordinate=auto", "thinned:budget=3"),
     *("robust:budget=3", "branch", "branch:first=768", "marconi:remember=true", "from_end"),
     *("from_end:offsets=0+128", "offsets:start=1024,end=0+200", "adaptive", "adaptive:rate=4"),
-<<<<<<< HEAD
     *("clairvoyant", "last:where=answer", "last:where=both"),
-=======
-    *("clairvoyant", "optimal:budget=2,decay=0.9,predict=trend"),
-    "optimal:budget=2,decay=0.9,predict=period",
->>>>>>> drift
+    *("optimal:budget=2,decay=0.9,predict=trend", "optimal:budget=2,decay=0.9,predict=period"),
 )
 EVICTIONS = (
     *("fifo", "lru", "clock", "clock:bits=3", "lfu", "slru", "slru:protected=0.5", "two_q", "arc"),
