@@ -10,6 +10,7 @@ from math import inf
 from simulator.base.errors import UsageError
 from simulator.cache.layout import PagedLayout, layout_of, pool_names
 from simulator.cache.policy_cache import PolicyCache
+from simulator.cache.state_cap import parse_cap
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
 from simulator.plugins.context import CUTS, TAIL, CacheContext, Sizes
@@ -45,6 +46,9 @@ class Scenario:
     pools
         "unified": KV and states share one budget. "split:states=64" or "split:states=8GiB": that
         many slots, or bytes, are reserved for states; the rest is for KV.
+    states_per_prefix
+        The largest number of states that are resident for a prefix: "path:8" or "8" of one path
+        from the root, "entry:8" of what one request was the first to bring. None for any number.
     server
         "queue": one prefill at a time, first come first served. "instant": each request is served
         completely before the next arrives. Otherwise a factory of a scheduler.
@@ -72,6 +76,7 @@ class Scenario:
     admission: Callable[[], AdmissionPolicy]
     capacity_bytes: int | None = None
     pools: str = "unified"
+    states_per_prefix: str | None = None
     server: str | SchedulerFactory = "queue"
     alignment: int | None = None
     cut: str = TAIL
@@ -89,7 +94,8 @@ def cache_of(trace: Trace, scenario: Scenario, context: CacheContext) -> PolicyC
     Raises
     ------
     UsageError
-        If `scenario.pools` is invalid, or the eviction policies are not those of its pools.
+        If `scenario.pools` or the cap on states is invalid, or the eviction policies are not those
+        of its pools.
     """
     return PolicyCache(
         trace,
@@ -98,6 +104,7 @@ def cache_of(trace: Trace, scenario: Scenario, context: CacheContext) -> PolicyC
         scenario.admission(),
         _layout_of(trace, scenario, context),
         count_running=scenario.count_running,
+        cap=None if scenario.states_per_prefix is None else parse_cap(scenario.states_per_prefix),
     )
 
 

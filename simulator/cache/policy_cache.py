@@ -12,9 +12,10 @@ from simulator.cache.match import match
 from simulator.cache.pool import Pool
 from simulator.cache.request import Running
 from simulator.cache.residency import Residency
+from simulator.cache.state_cap import CapRule, StateCap
 from simulator.cache.tree import KvTree
 from simulator.plugins.context import BLOCK, CacheContext
-from simulator.plugins.entries import KvSpan, with_position
+from simulator.plugins.entries import Checkpoint, KvSpan, with_position
 from simulator.plugins.protocols import (
     AdmissionPolicy,
     EvictionPolicy,
@@ -44,6 +45,8 @@ class PolicyCache:
         Whether memory that running requests use outside the cache counts against the capacity: KV
         of tokens that is not stored, one working state, and states being captured. A request that
         does not fit must wait.
+    cap
+        The largest number of states that are resident for a prefix; None for any number.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class PolicyCache:
         layout: Layout,
         *,
         count_running: bool = False,
+        cap: CapRule | None = None,
     ) -> None:
         self.pools: Mapping[str, Pool] = layout.pools
         self._kv, self._states = layout.kv, layout.states
@@ -78,6 +82,9 @@ class PolicyCache:
         policies: list[AdmissionPolicy | EvictionPolicy] = [admission, *orders]
         self._observers = [policy for policy in policies if policy.observes]
         self._implicit = placer.implicit
+        self._cap = (
+            None if cap is None or placer.implicit else StateCap(cap, placer, self.grid.step)
+        )
         self._step = context.grid.step
         self._counts_running = count_running
         self._running: dict[int, Running] = {}
@@ -143,18 +150,8 @@ class PolicyCache:
         """
         if self._implicit:
             return
-        matched, start, end = running.match, running.computed, running.end
-        prefix = Prefix(
-            matched.leaf.stop,
-            matched.resume,
-            matched.done_overlap,
-            self._step,
-            running.session,
-            running.label,
-            matched.leaf,
-            end,
-            running.request,
-        )
+        start, end = running.computed, running.end
+        prefix = self._prefix_of(running)
         wanted = self._placer.place(prefix, Window(start, upto))
         try:
             outside = len(wanted) > 0 and (wanted[-1] > end or wanted[0] < 1)
@@ -175,6 +172,8 @@ class PolicyCache:
                 deepest = on_grid
             if on_grid != position and position > start:
                 running.floored.append(position)
+        if self._cap is not None and running.captures:
+            self._spare_captures(self._cap, running, prefix)
         if self._counts_running:
             self._hold_captures(running)
 
@@ -237,7 +236,8 @@ class PolicyCache:
         IntegrityError
             If bytes, links, pins or capacity differ from the recount.
         """
-        check_integrity(self.tree, self.residency.layout, list(self._running.values()))
+        running = list(self._running.values())
+        check_integrity(self.tree, self.residency.layout, running, self._cap)
 
     # --- pins and reserved memory -------------------------------------------------------------
 
@@ -252,6 +252,8 @@ class PolicyCache:
                     running.pinned = upper
                     upper.pins += 1
             lower.pins -= upper.pins
+        if self._cap is not None:
+            self._cap.split(upper, lower)
         self.residency.note_split(upper, lower, unpinned=bool(pins) and not lower.pins)
 
     def _pin(self, running: Running, span: KvSpan, end: int) -> None:
@@ -318,12 +320,64 @@ class PolicyCache:
 
     # --- the placer ---------------------------------------------------------------------------
 
+    def _prefix_of(self, running: Running) -> Prefix:
+        """Return what a placer is told about the prompt of a running request."""
+        matched = running.match
+        return Prefix(
+            matched.leaf.stop,
+            matched.resume,
+            matched.done_overlap,
+            self._step,
+            running.session,
+            running.label,
+            matched.leaf,
+            running.end,
+            running.request,
+        )
+
     def _no_positions(self, wanted: object) -> UsageError:
         """Return the error for a placement policy that did not return ascending positions."""
         return UsageError(
             f"placer {type(self._placer).__name__}: place returned {printable(repr(wanted), 60)}; "
             "expected positions in increasing order"
         )
+
+    # --- the cap on resident states -----------------------------------------------------------
+
+    def _spare_captures(self, cap: StateCap, running: Running, prefix: Prefix) -> None:
+        """Skip the captures in the prompt that the cap would not let stay, to save their time.
+
+        What else they would push out is decided when they are stored.
+        """
+        captures, leaf = running.captures, running.match.leaf
+        inside = [position for position in captures if position <= leaf.stop]
+        if inside:
+            stays = set(cap.choose(running, prefix, leaf, inside)[0])
+            running.captures = [p for p in captures if p in stays or p > leaf.stop]
+
+    def _chosen(self, cap: StateCap, running: Running, end: KvSpan) -> list[Checkpoint]:
+        """Drop the captures that the cap does not let stay; return the states to give up."""
+        prefix = self._prefix_of(running)
+        running.captures, leaving = cap.choose(running, prefix, end, running.captures)
+        return leaving
+
+    def _after_admission(
+        self, cap: StateCap, running: Running, end: KvSpan, new: list[Checkpoint]
+    ) -> None:
+        """Give up states for those that were admitted and stored."""
+        positions = [checkpoint.position for checkpoint in new]
+        leaving = cap.choose(running, self._prefix_of(running), end, positions)[1]
+        self._give_up(running, leaving)
+
+    def _give_up(self, running: Running, leaving: list[Checkpoint]) -> None:
+        """Remove states; the one that `running` resumed from is read already, and is unpinned."""
+        for checkpoint in leaving:
+            if checkpoint is running.match.checkpoint:
+                running.match.checkpoint = None
+                if running.pinned is None:
+                    self._pin(running, checkpoint.span, running.match.resume)
+                self.residency.unpin(checkpoint.span, checkpoint)
+            self.residency.remove(checkpoint)
 
     # --- storing ------------------------------------------------------------------------------
 
@@ -341,6 +395,12 @@ class PolicyCache:
         captures = running.captures
         if captures and captures[0] <= span.kv_end:
             captures = running.captures = _absent(span, captures)
+        cap = self._cap
+        if cap is not None and captures:
+            leaving = self._chosen(cap, running, end)
+            captures = running.captures
+            if not residency.asks:  # otherwise only for what is admitted, below
+                self._give_up(running, leaving)
         before = span.kv_end
         span.pins += 1  # this keeps all resident spans above it, too
         tokens = upto - before
@@ -357,6 +417,10 @@ class PolicyCache:
         else:
             residency.note_use(self.tree.root, fresh, None, new)
         residency.unpin(span, None)
+        if cap is not None and new:
+            cap.note(new)
+            if residency.asks:
+                self._after_admission(cap, running, end, new)
         deepest = fresh[-1] if fresh else span
         if running.overflows and self._takes_own:
             self._take_own(running, deepest, before)
