@@ -51,9 +51,8 @@ def best_for(
     candidates = np.array(sorted({*states, *wanted}), dtype=np.int64)
     reached = candidates.searchsorted(np.asarray(depths), side="right") - 1
     inside = reached >= 0
-    floored = np.bincount(
-        reached[inside], np.asarray(weights, dtype=np.float64)[inside], len(candidates)
-    )
+    weighed = np.asarray(weights, dtype=np.float64)[inside]
+    floored = np.bincount(reached[inside], weighed, len(candidates)).astype(np.float64)
     kept = choose(candidates, floored, most)
     if len(kept) == most:
         return kept

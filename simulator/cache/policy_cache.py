@@ -13,7 +13,7 @@ from simulator.cache.pool import Pool
 from simulator.cache.request import Running
 from simulator.cache.residency import Residency
 from simulator.cache.state_cap import CapRule, StateCap
-from simulator.cache.tree import KvTree
+from simulator.cache.tree import KvTree, mark_done, span_holding
 from simulator.plugins.context import BLOCK, CacheContext
 from simulator.plugins.entries import Checkpoint, KvSpan, with_position
 from simulator.plugins.protocols import (
@@ -187,7 +187,7 @@ class PolicyCache:
         span = running.match.leaf
         if upto != span.stop:
             span = self._span_at(running, upto)
-        _mark_done(span, upto)
+        mark_done(span, upto)
         first = running.computed == running.match.resume
         if first:
             for policy in self._observers:
@@ -197,7 +197,7 @@ class PolicyCache:
         deepest = self._store(running, span, upto, first=first)
         if running.floored:
             for position in running.floored:
-                holder = _span_holding(span, position)
+                holder = span_holding(span, position)
                 holder.wanted = with_position(holder.wanted, position)
             running.floored = []
         if running.captures:
@@ -316,7 +316,7 @@ class PolicyCache:
         span = running.match.leaf
         if upto > span.stop and self._after is not None:
             span = self.tree.at(self._after[running.request], running.request)
-        return _span_holding(span, upto)
+        return span_holding(span, upto)
 
     # --- the placer ---------------------------------------------------------------------------
 
@@ -453,7 +453,7 @@ class PolicyCache:
         pending = running.captures[::-1]
         while pending and pending[-1] <= span.start:  # KV was resident, the state was not
             position = pending.pop()
-            self._add_pinned(running, _span_holding(span, position), position)
+            self._add_pinned(running, span_holding(span, position), position)
         whole = self._extend(running, span, pending, upto)
         fresh: list[KvSpan] = []
         for below in missing:
@@ -518,16 +518,6 @@ def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
     )
 
 
-def _mark_done(span: KvSpan, upto: int) -> None:
-    """Record that the tokens up to `upto`, which lies in `span`, have been computed."""
-    if span.done_end < upto:
-        span.done_end = upto
-        span = span.parent
-        while span.done_end < span.stop:
-            span.done_end = span.stop
-            span = span.parent
-
-
 def _absent(span: KvSpan, positions: list[int]) -> list[int]:
     """Return the positions at which no state is stored yet.
 
@@ -542,10 +532,3 @@ def _absent(span: KvSpan, positions: list[int]) -> list[int]:
         if checkpoint is None or checkpoint.position != position:
             absent.append(position)
     return absent[::-1]
-
-
-def _span_holding(span: KvSpan, position: int) -> KvSpan:
-    """Return the KV span that contains token `position`, on the path from `span` to the root."""
-    while span.start >= position:
-        span = span.parent
-    return span

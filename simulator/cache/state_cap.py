@@ -42,6 +42,11 @@ class CapRule:
     scope: str
     most: int
 
+    @property
+    def name(self) -> str:
+        """Its one spelling."""
+        return f"{self.scope}:{self.most}"
+
 
 def parse_cap(text: str) -> CapRule:
     """Parse the name of a cap.
@@ -141,6 +146,12 @@ class StateCap:
                 leaf = max((one.span for one in states), key=_stop_of, default=end)
                 self._relieve(choice, leaf, states, own)
         return choice.new, list(choice.left)
+
+    def within(self, prefix: Prefix, wanted: list[int]) -> list[int]:
+        """Return those of the positions wanted in a prompt without states that may be stored."""
+        if len(wanted) <= self._most:
+            return wanted
+        return sorted(self._retained(prefix, [], wanted, self._most))
 
     def _relieve(
         self, choice: _Choice, leaf: KvSpan, states: list[Checkpoint], new: list[int]
@@ -306,10 +317,10 @@ class _Choice:
             self.left[checkpoint] = None
 
     def prefix_to(self, leaf: KvSpan, step: int) -> Prefix:
-        """Return the own prompt, or, where `leaf` is on another path, what ends there."""
+        """Return the own prompt, or where `leaf` is on another path, that which ends there."""
         if leaf in self.next or leaf.stop <= self._end.stop:
             return self.prefix
-        return Prefix(leaf.stop, 0, 0, step, -1, -1, leaf)
+        return Prefix(leaf.stop, 0, leaf.stop, step, -1, -1, leaf)
 
 
 def _stop_of(span: KvSpan) -> int:
