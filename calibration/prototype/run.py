@@ -19,7 +19,7 @@ from simulator.cache.policy_cache import PolicyCache
 from simulator.cache.request import Running
 from simulator.costs.profile import Profile
 from simulator.results.records import Records
-from simulator.scenario import Scenario, policy_cache_of, context_of
+from simulator.scenario import Scenario, context_of, policy_cache_of
 from simulator.serving.arrivals import Arrivals
 from simulator.serving.fcfs import Fcfs
 from simulator.serving.heap_clock import HeapClock

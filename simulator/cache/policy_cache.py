@@ -355,16 +355,24 @@ class PolicyCache:
             stays = set(cap.choose(running, prefix, leaf, inside)[0])
             running.captures = [p for p in captures if p in stays or p > leaf.stop]
 
-    def _chosen(self, cap: StateCap, running: Running, end: KvSpan) -> list[Checkpoint]:
-        """Drop the captures that the cap does not let stay; return the states to give up."""
-        prefix = self._prefix_of(running)
-        running.captures, leaving = cap.choose(running, prefix, end, running.captures)
-        return leaving
+    def _within_cap(self, cap: StateCap, running: Running, end: KvSpan) -> list[int]:
+        """Give up states for the captures of a request; return those that the cap lets stay.
 
-    def _after_admission(
+        Where an admission policy may refuse them, states are given up only for what was stored.
+        """
+        prefix = self._prefix_of(running)
+        captures, leaving = cap.choose(running, prefix, end, running.captures)
+        if not self.residency.asks:
+            self._give_up(running, leaving)
+        return captures
+
+    def _note_in_cap(
         self, cap: StateCap, running: Running, end: KvSpan, new: list[Checkpoint]
     ) -> None:
-        """Give up states for those that were admitted and stored."""
+        """Count states that were stored, and give up others for them if that is still to do."""
+        cap.note(new)
+        if not self.residency.asks:
+            return
         positions = [checkpoint.position for checkpoint in new]
         leaving = cap.choose(running, self._prefix_of(running), end, positions)[1]
         self._give_up(running, leaving)
@@ -395,12 +403,8 @@ class PolicyCache:
         captures = running.captures
         if captures and captures[0] <= span.kv_end:
             captures = running.captures = _absent(span, captures)
-        cap = self._cap
-        if cap is not None and captures:
-            leaving = self._chosen(cap, running, end)
-            captures = running.captures
-            if not residency.asks:  # otherwise only for what is admitted, below
-                self._give_up(running, leaving)
+        if self._cap is not None and captures:
+            captures = running.captures = self._within_cap(self._cap, running, end)
         before = span.kv_end
         span.pins += 1  # this keeps all resident spans above it, too
         tokens = upto - before
@@ -417,10 +421,8 @@ class PolicyCache:
         else:
             residency.note_use(self.tree.root, fresh, None, new)
         residency.unpin(span, None)
-        if cap is not None and new:
-            cap.note(new)
-            if residency.asks:
-                self._after_admission(cap, running, end, new)
+        if self._cap is not None and new:
+            self._note_in_cap(self._cap, running, end, new)
         deepest = fresh[-1] if fresh else span
         if running.overflows and self._takes_own:
             self._take_own(running, deepest, before)
