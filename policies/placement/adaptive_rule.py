@@ -125,6 +125,18 @@ class AdaptiveRule:
             return wanted[best : best + 1] if gains[best] * survival[best] > price else ()
         return [wanted[i] for i in priced_chain(gains, survival, price)]
 
+    def expected(self, prefix: Prefix) -> list[Point]:
+        """Return all points to which prompts may return, the deepest first, and their uses.
+
+        Unlike those of `place` they need not lie behind the resume point.
+        """
+        meeting = self._sightings.meet(prefix.span, prefix.overlap)
+        points: list[Point] = []
+        if prefix.prompt_tokens > prefix.overlap:
+            self._add_first_seen(points, prefix, meeting, 0.0)
+        self._add_known(points, 0, meeting)
+        return points
+
     def _on_grid(
         self, points: list[Point], resume: int
     ) -> tuple[list[int], list[float], list[float]]:
