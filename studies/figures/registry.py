@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from studies.figures import (
+    caps,
     comparing,
     drifting,
     evictions,
@@ -17,7 +18,7 @@ from studies.figures import (
 )
 from studies.figures.parts import Part
 
-MODULES = (gallery, losses, evictions, comparing, drifting, placing, placed, papers, twins)
+MODULES = (gallery, losses, evictions, comparing, drifting, placing, placed, papers, caps, twins)
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 

@@ -1,7 +1,7 @@
 """The comparison of arXiv 2605.05219 in a cache like its own, beside what its logs say.
 
-    python studies/paper/original.py RUNS.parquet
-    python studies/paper/original.py RUNS.parquet --traces FOLDER
+    python -m studies.paper.original RUNS.parquet
+    python -m studies.paper.original RUNS.parquet --traces FOLDER
     milepost run --trace FOLDER/quality_clean.parquet --warmup 0.5 --cache entries:last=20 \
         --placer published:budget=5 --server instant --set model.alignment=64
 
@@ -270,7 +270,7 @@ def compared(path: Path, run: str) -> dict[str, Any]:
     for name, settings in CACHES.items():
         caches[name] = {
             placer: {
-                str(budget): _mean(
+                str(budget): mean_outcome(
                     serve(spec, **_filled(settings, entries, budget))
                     for spec in _specs(placer, budget)
                 )
@@ -279,7 +279,7 @@ def compared(path: Path, run: str) -> dict[str, Any]:
             for placer in BUDGETED
         }
     whole = {"cache": f"entries:last={entries}"}
-    fixed = {placer: _mean([serve(placer, **whole)]) for placer in FIXED}
+    fixed = {placer: mean_outcome([serve(placer, **whole)]) for placer in FIXED}
     logged = {name: dict(figures) for name, figures in logs.strategies.items()}
     return {
         "requests": len(logs.requests),
@@ -303,7 +303,7 @@ def _filled(settings: Mapping[str, str], entries: int, budget: int) -> dict[str,
     return {k: text.format(entries=entries, budget=budget) for k, text in settings.items()}
 
 
-def _mean(outcomes: Iterable[Outcome]) -> dict[str, float | None]:
+def mean_outcome(outcomes: Iterable[Outcome]) -> dict[str, float | None]:
     """Return the mean of each figure; of several seeds also the least and the greatest saving."""
     each = list(outcomes)
     figures: dict[str, float | None] = {}
