@@ -72,7 +72,7 @@ def parse_kind(text: str) -> EntryRule | None:
     return EntryRule(int(form["most"]), form["kind"] == "per_document")
 
 
-class Entry:
+class PromptEntry:
     """A stored prompt: where it ends, its states, and the positions wanted for them."""
 
     __slots__ = ("document", "end", "pins", "positions", "size_bytes", "tokens", "wanted")
@@ -97,7 +97,7 @@ class EntryCache:
     trace
         The requests.
     context
-        Entry sizes, costs and capacity.
+        PromptEntry sizes, costs and capacity.
     placer
         Where an entry's states lie; it is asked about the whole prompt, whatever is resumed from.
     rule
@@ -132,10 +132,10 @@ class EntryCache:
         self._stop = trace.tree.stop.data
         self._parent = trace.tree.parent.data
         self._session, self._label = trace.session.data, trace.label.data
-        self._entries: dict[int, deque[Entry]] = {}  # by document, the oldest first
-        self._ages: deque[Entry] = deque()  # all, the oldest first
+        self._entries: dict[int, deque[PromptEntry]] = {}  # by document, the oldest first
+        self._ages: deque[PromptEntry] = deque()  # all, the oldest first
         self._running: dict[int, Running] = {}
-        self._used: dict[int, Entry] = {}  # by running request
+        self._used: dict[int, PromptEntry] = {}  # by running request
         self._plans: dict[int, tuple[list[int], list[int]]] = {}  # positions, and as wanted
         placer.begin(
             CacheContext(
@@ -269,7 +269,7 @@ class EntryCache:
             node = self._parent[node]
         return node
 
-    def _best_entry(self, leaf: KvSpan, request: int) -> tuple[Entry | None, int]:
+    def _best_entry(self, leaf: KvSpan, request: int) -> tuple[PromptEntry | None, int]:
         """Return the entry that shares most with a prompt, of equals the oldest, and how much."""
         path: set[KvSpan] = set()
         span = leaf
@@ -285,7 +285,7 @@ class EntryCache:
                 best, most = entry, span.stop
         return best, most
 
-    def _match(self, leaf: KvSpan, request: int, entry: Entry | None, kv_depth: int) -> Match:
+    def _match(self, leaf: KvSpan, request: int, entry: PromptEntry | None, kv_depth: int) -> Match:
         """Return the match with an entry, with the losses of `simulator.cache.match`.
 
         An entry keeps all states that it was given, so that no state is lost to eviction: what is
@@ -359,7 +359,7 @@ class EntryCache:
         """Store the entry of a request, if there is room for all of it."""
         positions, wanted = self._plans.get(running.request, ([], []))
         document = self._document(running.request)
-        entry = Entry(document, span, running.end, positions, wanted)
+        entry = PromptEntry(document, span, running.end, positions, wanted)
         kv_bytes, states_bytes = running.end * self._kv_bytes, len(positions) * self._state_bytes
         entry.size_bytes = kv_bytes + states_bytes
         if not self._make_room(entry):
@@ -375,7 +375,7 @@ class EntryCache:
             holder = span_holding(entry.end, position)
             running.written.append(Checkpoint(holder, position, self._state_bytes))
 
-    def _make_room(self, new: Entry) -> bool:
+    def _make_room(self, new: PromptEntry) -> bool:
         """Remove the oldest entries until `new` fits; return whether it does.
 
         Those that running requests use stay.
@@ -393,7 +393,7 @@ class EntryCache:
                 return False
         return True
 
-    def _remove_oldest(self, among: deque[Entry]) -> bool:
+    def _remove_oldest(self, among: deque[PromptEntry]) -> bool:
         """Remove the oldest entry that no running request uses; return False if there is none."""
         entry = next((one for one in among if not one.pins), None)
         if entry is None:
