@@ -14,6 +14,8 @@ the oldest. So prompts can be drawn that overlap in the same way, and are the tr
 The logs lack the requests before the first one, from which entries and learned laws come. The
 logged ones stand in for them: a trace has them twice, with tokens of their own, and only the second
 half counts. Where that leaves a document without an entry that the logs met, one is put before it.
+A prompt that an entry holds to its end gets one more token: the logs save all of it, and here the
+last token is always computed.
 
 Seconds are those of prefill, as the fit of `fit_timings.py` to the logs of the same run tells them;
 the logs of the other runs have 50 ms a token and no measurement.
@@ -162,13 +164,22 @@ class _Prompt(NamedTuple):
 
 
 def trace_of(run: LoggedRun, entries: int) -> tuple[Trace, int]:
-    """Return prompts that overlap as the logged ones did, and how many come before them."""
+    """Return prompts that overlap as the logged ones did, and how many come before them.
+
+    Raises
+    ------
+    DataError
+        If a request overlaps where none of so many entries can be of its document.
+    """
     before = run.requests
-    while True:
+    for _ in range(len(run.requests) + 1):
         prompts, missed = _drawn([*before, *run.requests], entries, len(before))
         if not missed:
             return _trace(run.name, prompts), len(before)
+        if len(before) + len(missed) > len(run.requests) + entries:
+            break  # they would push each other out
         before = [*before, *missed]
+    raise DataError(run.name, f"overlaps that no {entries} entries can have")
 
 
 def _drawn(
@@ -188,7 +199,7 @@ def _drawn(
         if overlap and source is None and number >= first:
             wanted = max(length, overlap)
             missed[document] = LoggedRequest(document, wanted, 0)
-        runs = shared if shared and shared[-1][1] == length else (*shared, (number, length))
+        runs = (*shared, (number, length + (overlap == length)))
         prompts.append(_Prompt(document, runs))
         held.append(prompts[-1])
     return prompts, list(missed.values())

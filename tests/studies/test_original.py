@@ -10,6 +10,7 @@ import pytest
 
 from calibration.catalogue import open_profile
 from policies.registry import create
+from simulator.base.errors import DataError
 from simulator.simulation import Scenario, simulate
 from studies.paper.original import (
     ENTRIES,
@@ -39,16 +40,25 @@ def served(trace, entries, placer="none", alignment=64):
 
 def test_drawn_prompts_overlap_as_they_should():
     rng = np.random.default_rng(0)
-    requests = []
+    requests: list[LoggedRequest] = []
     for _ in range(300):
         document, length = str(rng.integers(6)), int(rng.integers(50, 100))
-        requests.append(LoggedRequest(document, length, int(rng.choice([0, 30, length]))))
+        held = [one.prompt_tokens for one in requests[-12:] if one.document == document]
+        overlap = int(rng.choice([0, 30, min(length, *held)])) if held else 0
+        requests.append(LoggedRequest(document, length, overlap))
     trace, first = trace_of(LoggedRun("drawn", requests, {}), 12)
     assert trace.problem() is None
     columns = served(trace, 12)
-    assert columns["prompt_tokens"][first:].tolist() == [one.prompt_tokens for one in requests]
+    lengths = [one.prompt_tokens + (one.overlap_tokens == one.prompt_tokens) for one in requests]
+    assert columns["prompt_tokens"][first:].tolist() == lengths
     wanted = [one.overlap_tokens for one in requests]
     assert columns["kv_tokens"][first:].tolist() == wanted
+
+
+def test_overlaps_that_cannot_be_are_refused():
+    requests = [LoggedRequest(str(number % 40), 50, 30) for number in range(80)]
+    with pytest.raises(DataError, match="no 12 entries"):
+        trace_of(LoggedRun("drawn", requests, {}), 12)
 
 
 @pytest.fixture(scope="module")
@@ -71,21 +81,23 @@ def test_fixed_positions_save_what_the_logs_say_to_the_token(runs, run):
 
 
 # Relative differences of savings: `balanced` learns nothing, and spreads a remainder; `published`
-# learns from requests that the logs lack, most of which matters for few states.
-@pytest.mark.parametrize("run", ENTRIES)
-@pytest.mark.parametrize("budget", [1, 3, 5, 12])
+# learns from requests that the logs lack, which matters most for few states.
+@pytest.mark.parametrize(
+    ("run", "budget"),
+    [("quality_clean", 5), ("system_prompts_clean", 12), ("narrativeqa_sim", 3)],
+)
 def test_savings_are_near_those_of_the_logs(runs, run, budget):
     logs, entries = read_logs(runs, run), ENTRIES[run]
     trace, first = trace_of(logs, entries)
     profile = open_profile(PROFILE)
-    for placer, strategy, few, many in (
-        ("balanced", "balanced", 0.005, 0.005),
-        ("published", "dp", 0.12, 0.1),
+    for placer, strategy, near in (
+        ("balanced", "balanced", 0.005),
+        ("published", "dp", 0.03),
     ):
         spec = f"{placer}:budget={budget}"
         kept = outcome(trace, first, profile, spec, timed=False, cache=f"entries:last={entries}")
         theirs = logs.strategies[f"{strategy}_{budget}"]["saved"]
-        assert kept.saved == pytest.approx(theirs, rel=few if budget < 5 else many), spec
+        assert kept.saved == pytest.approx(theirs, rel=near), spec
 
 
 def test_the_order_at_few_states_is_the_published_one(runs):
@@ -94,7 +106,7 @@ def test_the_order_at_few_states_is_the_published_one(runs):
     logs, entries = read_logs(runs, run), ENTRIES[run]
     trace, first = trace_of(logs, entries)
     profile = open_profile(PROFILE)
-    for budget in (1, 2, 3, 5, 12, 16):
+    for budget in (1, 3, 5, 12):
         even, planned = (
             outcome(trace, first, profile, spec, timed=False, cache=f"entries:last={entries}")
             for spec in (f"balanced:budget={budget}", f"published:budget={budget}")
