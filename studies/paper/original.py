@@ -96,7 +96,7 @@ class LoggedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PlacerOutcome:
     """What a placer saved of the requests that count.
 
     Parameters
@@ -247,7 +247,7 @@ def _trace(name: str, prompts: Sequence[_Prompt]) -> Trace:
 
 def outcome(
     trace: Trace, first: int, profile: Profile, placer: str, *, timed: bool, **settings: Any
-) -> Outcome:
+) -> PlacerOutcome:
     """Serve a trace with a placer; requests from `first` on count."""
     scenario = Scenario(
         profile,
@@ -260,7 +260,7 @@ def outcome(
     )
     columns = {name: values[first:] for name, values in simulate(trace, scenario).columns.items()}
     saved, states = columns["saved_tokens"].sum(), columns["checkpoints_written"].sum()
-    return Outcome(
+    return PlacerOutcome(
         saved=float(saved / columns["prompt_tokens"].sum()),
         states=float(states / len(columns["status"])),
         resident=float(columns["checkpoints_resident"].max()),
@@ -276,7 +276,7 @@ def compared(path: Path, run: str) -> dict[str, Any]:
     timed = run in TIMED
     timings = run if timed else TIMED[0]
     profile = profile_of(fit_table(read_run(path, timings)), timings)
-    serve: Callable[..., Outcome] = partial(outcome, trace, first, profile, timed=timed)
+    serve: Callable[..., PlacerOutcome] = partial(outcome, trace, first, profile, timed=timed)
     caches: dict[str, Any] = {}
     for name, settings in CACHES.items():
         caches[name] = {
@@ -314,7 +314,7 @@ def _filled(settings: Mapping[str, str], entries: int, budget: int) -> dict[str,
     return {k: text.format(entries=entries, budget=budget) for k, text in settings.items()}
 
 
-def mean_outcome(outcomes: Iterable[Outcome]) -> dict[str, float | None]:
+def mean_outcome(outcomes: Iterable[PlacerOutcome]) -> dict[str, float | None]:
     """Return the mean of each figure; of several seeds also the least and the greatest saving."""
     each = list(outcomes)
     figures: dict[str, float | None] = {}
