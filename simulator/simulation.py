@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.base.collector import collector_paused
-from simulator.cache.policy_cache import PolicyCache
+from simulator.cache.interface import Cache
 from simulator.cache.request import Running
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
@@ -146,7 +146,7 @@ def _extrapolated(columns: dict[str, NDArray[Any]], profile: Profile) -> int:
 
 
 def _finished_hook(
-    caches: Sequence[PolicyCache],
+    caches: Sequence[Cache],
     scenario: Scenario,
     on_progress: Callable[[int], None] | None,
 ) -> Callable[[Running], None] | None:

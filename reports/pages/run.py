@@ -97,10 +97,16 @@ def _facts(
     if load is not None:
         yield "server", load_words(load)
     held = f"mean {known(cache['mean_bytes'], format_bytes)}"
+    if study.cache.kind != "tree":
+        yield "kind of cache", study.cache.kind
     yield "cache", f"peak {format_bytes(cache['peak_bytes'])} of {limit}, {held}"
     yield from _pools(summary.get("pools"))
     stored = f"peak {checkpoints['peak_count']:,} ({format_bytes(checkpoints['peak_bytes'])})"
-    yield "checkpoints", f"{checkpoints['written']:,} written, {stored}"
+    saved = checkpoints.get("saved_tokens_each")  # absent from older folders
+    each = "" if saved is None else f"; {saved:,.0f} prompt tokens saved for each written"
+    yield "checkpoints", f"{checkpoints['written']:,} written, {stored}{each}"
+    if study.cache.states_per_prefix is not None:
+        yield "states per prefix", f"at most {study.cache.states_per_prefix}"
     if positions is not None:
         yield "positions", positions["words"].replace("`", "")
         if positions["nearest"] is not None:

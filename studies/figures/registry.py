@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from studies.figures import (
     answers,
+    caps,
     comparing,
     drifting,
     evictions,
@@ -32,6 +33,7 @@ MODULES = (
     placed,
     foresight,
     papers,
+    caps,
     twins,
 )
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
