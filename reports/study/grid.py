@@ -102,5 +102,6 @@ def _canonical(settings: Settings) -> ResolvedStudy:
     except PolicyError as error:
         key = f"policy.{error.kind}"
         origin = settings.origin(key)
-        place = origin if origin in {f"--{error.kind}", FLAG} else f"{origin}: '{key}'"
-        raise UsageError(f"{place}: {error}{settings.line(key)}") from error
+        if origin in {f"--{error.kind}", FLAG}:
+            raise UsageError(f"{origin}: {error}") from error
+        raise settings.problem(key, f": {error}") from error

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from studies.figures import (
     answers,
+    caps,
     comparing,
     drifting,
     evictions,
+    foresight,
     gallery,
     losses,
     papers,
@@ -19,9 +21,6 @@ from studies.figures import (
 )
 from studies.figures.parts import Part
 
-<<<<<<< HEAD
-MODULES = (gallery, losses, evictions, comparing, drifting, placing, answers, placed, papers, twins)
-=======
 MODULES = (
     gallery,
     losses,
@@ -30,11 +29,13 @@ MODULES = (
     drifting,
     predicting,
     placing,
+    answers,
     placed,
+    foresight,
     papers,
+    caps,
     twins,
 )
->>>>>>> drift
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 

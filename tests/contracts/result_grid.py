@@ -55,12 +55,8 @@ PLACERS = (
     *("optimal:budget=3", "optimal:budget=2,scope=document,coordinate=auto", "thinned:budget=3"),
     *("robust:budget=3", "branch", "branch:first=768", "marconi:remember=true", "from_end"),
     *("from_end:offsets=0+128", "offsets:start=1024,end=0+200", "adaptive", "adaptive:rate=4"),
-<<<<<<< HEAD
     *("clairvoyant", "last:where=answer", "last:where=both"),
-=======
-    *("clairvoyant", "optimal:budget=2,decay=0.9,predict=trend"),
-    "optimal:budget=2,decay=0.9,predict=period",
->>>>>>> drift
+    *("optimal:budget=2,decay=0.9,predict=trend", "optimal:budget=2,decay=0.9,predict=period"),
 )
 EVICTIONS = (
     *("fifo", "lru", "clock", "clock:bits=3", "lfu", "slru", "slru:protected=0.5", "two_q", "arc"),
@@ -156,7 +152,7 @@ def cells() -> list[Cell]:
         *_dealt("admission", ADMISSIONS, 4),
         *_dealt("admission", ("never",), 2, capacity="unbounded"),
     ]
-    return [*dealt, *_aligned()]
+    return [*dealt, *_aligned(), *_capped()]
 
 
 def _dealt(axis: str, subjects: Sequence[str], times: int, **fixed: Any) -> Iterator[Cell]:
@@ -185,6 +181,21 @@ def _aligned() -> Iterator[Cell]:
         policies = ("adaptive", "lru", "always")
         more = {"model.alignment": alignment}
         yield Cell(traffic, *policies, "queue", "tail", "hybrid", "2GiB", more)
+
+
+def _capped() -> Iterator[Cell]:
+    """Yield cells with caps on the states of a prefix, and with caches of entries."""
+    settings = (
+        ("documents", "optimal:budget=3", "path:2", "tree"),
+        ("mixture", "random:budget=3", "entry:2", "tree"),
+        ("agents", "adaptive", "path:3", "tree"),
+        ("chats", "last", "entry:1", "tree"),
+        ("documents", "published:budget=4", None, "entries:last=20"),
+        ("thoughts", "greedy:budget=3", "path:2", "entries:per_document=3"),
+    )
+    for traffic, placer, cap, kind in settings:
+        more = {"cache.kind": kind} | ({} if cap is None else {"cache.states_per_prefix": cap})
+        yield Cell(traffic, placer, "fifo", "always", "queue", "tail", "hybrid", "2GiB", more)
 
 
 def shared() -> Path:
