@@ -2,7 +2,7 @@
 
 Two forms are read::
 
-    name:key=value,key=value       the policy of this name of each kind that has one, such as unified
+    name:key=value,key=value       the policies of this name, such as unified
     PLACER+EVICTION[+ADMISSION]    a policy of each kind, as in adaptive+lru
 
 In the first form each parameter goes to those of the policies that have it.
