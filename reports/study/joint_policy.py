@@ -6,13 +6,13 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from policies.joint import TOGETHER, by_kind
 from reports.study.settings import Settings
 from simulator.base.errors import UsageError
 
 ALL = "policy.all"
 VARIED = f"grid.{ALL}"
 FLAG = "--policy"
+KINDS = ("placer", "eviction", "admission")
 _PLACES = ("", "grid.")
 
 
@@ -26,6 +26,8 @@ def with_each_kind(settings: Settings) -> Settings:
     UsageError
         Where there is no such policy.
     """
+    from policies.joint import by_kind
+
     joint = settings.values.get(ALL)
     if not isinstance(joint, str) or VARIED in settings.values:  # refused later
         return settings
@@ -69,10 +71,12 @@ def policies_in(settings: Settings, key: str = VARIED) -> list[dict[str, str]]:
 def varied_kinds(settings: Settings) -> list[str]:
     """Return the kinds of policies that a grid of `policy.all` varies."""
     kinds = {kind for named in policies_in(settings) for kind in named}
-    return [kind for kind in TOGETHER if kind in kinds and not _stated(settings, kind)]
+    return [kind for kind in KINDS if kind in kinds and not _stated(settings, kind)]
 
 
 def _read(joint: Any) -> dict[str, str]:
+    from policies.joint import by_kind
+
     try:
         return by_kind(joint) if isinstance(joint, str) else {}
     except UsageError:

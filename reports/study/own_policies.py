@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from reports.study.joint_policy import FLAG as JOINT
-from reports.study.joint_policy import VARIED, policies_in
+from reports.study.joint_policy import KINDS, VARIED, policies_in
 from reports.study.settings import Settings
 from simulator.base.errors import UsageError, printable
 
 FLAG = "--placer"
 BASELINE = "study.baseline"
 _PLACERS = ("policy.placer", "grid.policy.placer", VARIED)
-_KINDS = ("placer", "eviction", "admission")
 
 
 def doubts(settings: Settings) -> list[str]:
@@ -26,7 +25,7 @@ def doubts(settings: Settings) -> list[str]:
 
 
 def _own(settings: Settings) -> Iterator[tuple[str, str]]:
-    for kind in _KINDS:
+    for kind in KINDS:
         one, many = (settings.values.get(f"{at}policy.{kind}") for at in ("", "grid."))
         for spec in [one, *(many if isinstance(many, list) else [])]:
             if isinstance(spec, str) and ":" in spec:
@@ -52,7 +51,7 @@ def with_own_placers(settings: Settings) -> Settings:
         return settings
     placers = settings.values[keys[0]]
     if keys[0] == VARIED:
-        placers = [named["placer"] for named in policies_in(settings) if "placer" in named]
+        placers = [joint.get("placer", baseline) for joint in policies_in(settings)]
     named = [_spelled(placer) for placer in (placers if isinstance(placers, list) else [placers])]
     if _spelled(baseline) in named:
         return settings

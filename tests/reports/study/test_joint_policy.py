@@ -10,7 +10,7 @@ import pytest
 from reports.api import Study
 from reports.study.cells import expand
 from reports.study.layers import read_settings
-from reports.study.own_policies import with_own_placers
+from reports.study.own_policies import doubts, with_own_placers
 from reports.study.settings import Settings, to_toml
 from simulator.base.errors import UsageError
 
@@ -105,10 +105,23 @@ def test_a_flag_replaces_what_the_study_says_of_its_kinds(file: Path) -> None:
     ]
     kept = with_own_placers(laid(file, grid_policy_all=["last+lru", "marconi"]))
     assert kept.notes == ()
+    assert with_own_placers(laid(file, grid_policy_all=["value", "unified"])).notes == ()
     file.write_text('[policy]\nall = "unified"\n')
     assert policies(laid(file, policy_placer="last")) == [("last", "unified", "unified")]
     assert policies(laid(file, policy_all="adaptive+lru")) == [("adaptive", "lru", "always")]
     assert len(policies(laid(file, grid_policy_all=["marconi", "clairvoyant"]))) == 2
+
+
+def test_a_class_of_ones_own_in_a_pair_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "from policies.eviction import Lru\nclass Odd(Lru):\n    def on_hits(self, entry): ...\n"
+    (tmp_path / "odd_in_a_pair.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    pair = "last+odd_in_a_pair:Odd"
+    for settings in (laid(policy_all=pair), laid(grid_policy_all=[pair, "unified"])):
+        (doubt,) = doubts(settings)
+        assert "on_hits" in doubt
 
 
 def test_a_study_in_python_takes_it_and_replaces_it() -> None:
