@@ -19,9 +19,6 @@ from studies.figures import (
 )
 from studies.figures.parts import Part
 
-<<<<<<< HEAD
-MODULES = (gallery, losses, evictions, comparing, drifting, placing, answers, placed, papers, twins)
-=======
 MODULES = (
     gallery,
     losses,
@@ -30,11 +27,11 @@ MODULES = (
     drifting,
     predicting,
     placing,
+    answers,
     placed,
     papers,
     twins,
 )
->>>>>>> drift
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 

@@ -55,12 +55,9 @@ PLACERS = (
     *("optimal:budget=3", "optimal:budget=2,scope=document,coordinate=auto", "thinned:budget=3"),
     *("robust:budget=3", "branch", "branch:first=768", "marconi:remember=true", "from_end"),
     *("from_end:offsets=0+128", "offsets:start=1024,end=0+200", "adaptive", "adaptive:rate=4"),
-<<<<<<< HEAD
     *("clairvoyant", "last:where=answer", "last:where=both"),
-=======
-    *("clairvoyant", "optimal:budget=2,decay=0.9,predict=trend"),
-    "optimal:budget=2,decay=0.9,predict=period",
->>>>>>> drift
+    *("optimal:budget=2,decay=0.9,predict=trend", "optimal:budget=2,decay=0.9,predict=period"),
+    *("unified", "unified:rate=2,aim=seconds"),
 )
 EVICTIONS = (
     *("fifo", "lru", "clock", "clock:bits=3", "lfu", "slru", "slru:protected=0.5", "two_q", "arc"),
@@ -68,11 +65,12 @@ EVICTIONS = (
     *("gdsf", "pgdsf", "split_lru", "ttl:seconds=20"),
     *("split_lru:first=states,refresh=path,parts=true", "ttl:seconds=5,refresh=true", "marconi"),
     *("seglen", "tail_lru", "reuse_probability", "session_aware", "coverage", "value", "belady"),
-    *("belady:bypass=true", "clairvoyant"),
+    *("belady:bypass=true", "clairvoyant", "unified", "unified:aim=seconds"),
 )
 ADMISSIONS = (
     *("always", "second_sighting", "size_aware:share=0.3", "probabilistic", "tinylfu"),
     *("tinylfu:sample=500,victims=each", "tinylfu:victims=all", "branch_only", "value"),
+    "unified",
 )
 # What varies around them. Another partner deals all cells anew: leave these lists as they are.
 PARTNERS = {
