@@ -1,0 +1,240 @@
+"""Eviction by what states are worth: by hand, and against a recount after every request."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from policies.admission.unified import UnifiedAdmission
+from policies.eviction.unified import MOST_POINTS, Unified
+from policies.orders.lineage import state_above, takes_kv
+from policies.placement.unified import UnifiedPlacer
+from simulator.plugins.context import SPAN, TAIL
+from tests.simulator.caches import begin, cache_of, finish, serve
+from tests.simulator.placers import Wanted
+from tests.simulator.prompts import trace_of
+
+KV_BYTES, STATE_BYTES = 1, 10
+
+
+def cache(prompts, placer, capacity_bytes=None, answers=None, admission=None, **sizes):
+    """Return a cache with this order, and the order."""
+    order = Unified()
+    texts = [tuple(map(ord, prompt)) for prompt in prompts]
+    after = None if answers is None else [tuple(map(ord, answer)) for answer in answers]
+    trace = trace_of(texts, answers=after)
+    held = cache_of(trace, placer, order, admission, capacity_bytes=capacity_bytes, **sizes)
+    return held, order
+
+
+def points_of(order):
+    """Return all points that are known."""
+    known = order._points
+    tables = (known._ends, known._insides, known._tokens, known._branches)
+    return [point for table in tables for point in table.values()]
+
+
+def state_for(point):
+    """Return the state from which a prompt that returns to a point resumes; the root has one."""
+    span = point.span
+    while True:
+        state = span.deepest_checkpoint(point.position)
+        if state is not None:
+            return state
+        span = span.parent
+
+
+def states_of(held):
+    return [state for span in held.tree for state in span.checkpoints]
+
+
+def freed_bytes(state):
+    """Count the bytes that leave with a state: its own, and the KV that serves nothing else."""
+    if not takes_kv(state):
+        return state.size_bytes
+    above, start, span = state_above(state), state.position, state.span
+    while True:
+        start = max(above, span.start)
+        if span.start <= above or span.parent.children_resident > 1:
+            return state.size_bytes + (state.position - start) * KV_BYTES
+        span = span.parent
+
+
+def worth(order, state):
+    """Recount what a state is worth: tokens a request that it saves, for each byte that it frees."""
+    rate = sum(order._points.rate_of(point) for point in state.policy_data.points)
+    return rate * (state.position - state_above(state)) / freed_bytes(state)
+
+
+def check_points(held, order):
+    """Each point is served by the state from which a prompt would resume, and once; or by none."""
+    served = Counter()
+    for state in states_of(held):
+        served.update(state.policy_data.points)
+        for point in state.policy_data.points:
+            assert point.server is state
+    assert set(served.values()) <= {1}
+    for point in points_of(order):
+        assert (point.server is None) == (point not in served)
+        if point.server is not None:
+            assert point.server is state_for(point)
+
+
+def check_order(held, order):
+    """The victim is bare KV, or a state that is worth least of those that can go."""
+    free = {state: worth(order, state) for state in states_of(held) if not state.pins}
+    victim = order.victim()
+    if victim is not None and (not hasattr(victim, "kv_end") or is_at_a_state(victim)):
+        state = victim.checkpoints[-1] if hasattr(victim, "kv_end") else victim
+        assert free[state] == pytest.approx(min(free.values()), rel=1e-9, abs=1e-15)
+    elif victim is None:
+        assert not free
+    for state, recounted in free.items():
+        assert state.policy_data.worth == pytest.approx(recounted, rel=1e-9, abs=1e-15)
+
+
+def is_at_a_state(span):
+    return bool(span.checkpoints) and span.checkpoints[-1].position == span.kv_end
+
+
+def check_losses(held, order):
+    """Room costs what the least worth lose, byte by byte."""
+    states = sorted((worth(order, s), freed_bytes(s)) for s in states_of(held) if not s.pins)
+    rooms = [1, 7, 20, 55, 300]
+    expected = []
+    for room in rooms:
+        loss = 0.0
+        for value, freed in states:
+            loss += value * min(freed, room)
+            room -= min(freed, room)
+        expected.append(loss)
+    assert order.losses_of(rooms) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def chats_and_branches(rng, count):
+    """Return prompts, most of which go on from an earlier one or part from it, and answers."""
+    texts, prompts, answers = ["".join(rng.choices("ab", k=6))], [], []
+    for number in range(count):
+        known = rng.choice(texts[-12:])
+        cut = len(known) if rng.random() < 0.6 else rng.randint(0, len(known))
+        prompt = known[:cut] + "".join(rng.choices("abc", k=rng.randint(0, 6))) or "a"
+        prompts.append(prompt[:40])
+        answers.append(chr(500 + number) * rng.randint(0, 4))
+        texts.append(prompts[-1] + answers[-1] if rng.random() < 0.8 else rng.choice("abc") * 5)
+    return prompts, answers
+
+
+PLACERS = {"unified": UnifiedPlacer, "wanted": lambda: Wanted(3, 8, 15, end=True)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("placer", PLACERS)
+@pytest.mark.parametrize("look", [check_points, check_order, check_losses])
+def test_it_agrees_with_a_recount_after_every_request(seed, placer, look):
+    rng = random.Random(seed)
+    prompts, answers = chats_and_branches(rng, 150)
+    admission = UnifiedAdmission() if seed % 2 else None
+    held, order = cache(
+        prompts,
+        PLACERS[placer](),
+        rng.choice((80, 200, 500)),
+        answers,
+        admission,
+        cut=SPAN if seed == 3 else TAIL,
+        state_bytes=rng.choice((2, 10)),
+    )
+    running = []
+    for request in range(len(prompts)):
+        running.append(begin(held, request))
+        while len(running) > rng.choice((0, 0, 1, 2)):
+            finish(held, running.pop(0))
+            look(held, order)
+
+
+# --- by hand ---------------------------------------------------------------------------------------
+
+
+def served_by(order, held):
+    """Return the positions of the points that each state serves, by position of the state."""
+    return {
+        state.position: sorted(point.position for point in state.policy_data.points)
+        for state in states_of(held)
+    }
+
+
+def drop(held, position):
+    """Let the cache evict the state at a position."""
+    state = next(state for state in states_of(held) if state.position == position)
+    held.residency.remove(state)
+    return state
+
+
+class Each(Wanted):
+    """Wants other positions in each prompt."""
+
+    def __init__(self, *positions):
+        super().__init__()
+        self.each = [*positions]
+
+    def place(self, prefix, window):
+        return [p for p in self.each[prefix.request] if p > prefix.resume]
+
+
+def test_a_state_serves_the_points_below_it_up_to_the_next():
+    held, order = cache(["abcdefgh", "abcdefghijkl", "z"], Each([2, 8], [12], []))
+    for request in range(3):
+        serve(held, request)
+    # Of the first prompt 4 is the inside and 8 the end; of the second 10 and 12.
+    assert served_by(order, held) == {2: [4], 8: [8, 10], 12: [12]}
+
+
+def test_one_that_leaves_hands_its_points_to_the_one_above_and_gets_its_own_back():
+    held, order = cache(
+        ["abcdefgh", "abcdefghijkl", "z", "abcdefgh", "y"], Each([2, 8], [12], [], [8], [])
+    )
+    for request in range(3):
+        serve(held, request)
+    drop(held, 8)
+    assert served_by(order, held) == {2: [4, 8, 10], 12: [12]}
+    drop(held, 12)
+    assert served_by(order, held) == {2: [4, 8, 10, 12]}
+    serve(held, 3)  # the state at 8 comes back, and with it what lies below it
+    assert served_by(order, held) == {2: [4], 8: [8, 10, 12]}
+    drop(held, 2)
+    assert served_by(order, held) == {8: [8, 10, 12]}  # nothing serves 4 now
+
+
+def test_a_state_in_between_takes_what_lies_below_it_on_its_own_path_only():
+    held, order = cache(["abcdefgh", "abXYZW", "abcdef", "z"], Each([2, 8], [6], [4], []))
+    for request in range(4):
+        serve(held, request)
+    state = {state.position: state for state in states_of(held)}
+    assert {point.position for point in state[4].policy_data.points} == {4, 6}
+    assert {point.position for point in state[2].policy_data.points} == {2, 4}
+
+
+def test_a_state_serves_so_many_points_at_most():
+    count = 4 * MOST_POINTS
+    held, order = cache(["ab", *("ab" + chr(300 + n) for n in range(count)), "z"], Wanted(2))
+    for request in range(count + 2):
+        serve(held, request)
+        assert all(len(state.policy_data.points) <= 2 * MOST_POINTS for state in states_of(held))
+    check_points(held, order)
+
+
+def test_what_prompts_return_to_stays_and_bare_kv_goes_first():
+    chat = "abcdefghijklmnopqrst"
+    prompts = [chat[:stop] for stop in range(4, 20, 2)]
+    held, order = cache([*prompts, "zzzzzzzz", "yyyyyyyyy"], Wanted(end=True), 200)
+    for request in range(len(prompts)):
+        serve(held, request)
+    alone = begin(held, len(prompts))
+    finish(held, alone)
+    check_order(held, order)
+    chat_end = next(state for state in states_of(held) if state.position == 18)
+    one_off = next(state for state in states_of(held) if state.position == 8 and "z")
+    assert worth(order, chat_end) > worth(order, one_off)
+    drop(held, 18)  # the KV behind 16 is bare now
+    assert order.victim() is chat_end.span
