@@ -77,6 +77,8 @@ CELLS: Mapping[str, str] = {
     "checkpoints_peak_count": "most states at one time, over the whole run",
     "checkpoints_peak_bytes": "most bytes of states at one time, over the whole run",
     "checkpoints_mean_per_request": "checkpoints_written / requests_finished",
+    "checkpoints_saved_tokens_each": "saved_tokens / checkpoints_written, the savings per "
+    "checkpoint; empty where none was written",
     "kv_peak_bytes": "most bytes of KV at one time, over the whole run",
     "kv_evicted_bytes": "KV that left the cache, in bytes, over the whole run",
     "kv_stranded_bytes_mean": "KV that matched beyond the resume point, in bytes, mean of the "
@@ -105,8 +107,8 @@ CELLS: Mapping[str, str] = {
     "another",
     "memory_requests": "for how many requests a request is remembered (sessions, queue, bursts): "
     "what intervals of a single replay rest on",
-    "bound_saved_tokens": "the most that any policy could save at this capacity, requests one "
-    "after another; empty where it is not known",
+    "bound_saved_tokens": "what no policy whose states take memory can exceed at this capacity; "
+    "empty where it is not known",
     "unbounded_kv_bytes": "KV of all prompts of the trace, each token once",
     "block_prompt_tokens": "prompt tokens",
     "block_saved_tokens": "saved tokens",

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf
 
-from simulator.base.errors import UsageError
-from simulator.cache.layout import PagedLayout, layout_of, pool_names
+from simulator.base.errors import UsageError, printable
+from simulator.cache.entry_cache import TREE, EntryCache, EntryRule, parse_kind
+from simulator.cache.layout import UNIFIED, PagedLayout, layout_of, pool_names
 from simulator.cache.policy_cache import PolicyCache
+from simulator.cache.state_cap import CapRule, parse_cap
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
 from simulator.plugins.context import CUTS, TAIL, CacheContext, Sizes
@@ -45,6 +47,13 @@ class Scenario:
     pools
         "unified": KV and states share one budget. "split:states=64" or "split:states=8GiB": that
         many slots, or bytes, are reserved for states; the rest is for KV.
+    cache
+        "tree": prompts share the KV and the states of common prefixes. "entries:last=20" or
+        "entries:per_document=20": so many whole prompts are kept, each with its own
+        (`simulator.cache.entry_cache`).
+    states_per_prefix
+        The largest number of states that are resident for a prefix: "path:8" or "8" of one path
+        from the root, "entry:8" of what one request was the first to bring. None for any number.
     server
         "queue": one prefill at a time, first come first served. "instant": each request is served
         completely before the next arrives. Otherwise a factory of a scheduler.
@@ -71,11 +80,13 @@ class Scenario:
     eviction: Callable[[], EvictionPolicy] | Mapping[str, Callable[[], EvictionPolicy]]
     admission: Callable[[], AdmissionPolicy]
     capacity_bytes: int | None = None
-    pools: str = "unified"
+    pools: str = UNIFIED
     server: str | SchedulerFactory = "queue"
     alignment: int | None = None
     cut: str = TAIL
     count_running: bool = False
+    cache: str = TREE
+    states_per_prefix: str | None = None
     queue_limit: int | None = None
     replicas: int = 1
     router: Callable[[], Router] = RoundRobin
@@ -83,14 +94,23 @@ class Scenario:
     check_every_request: bool = False
 
 
-def cache_of(trace: Trace, scenario: Scenario, context: CacheContext) -> PolicyCache:
+def cache_of(trace: Trace, scenario: Scenario, context: CacheContext) -> PolicyCache | EntryCache:
     """Build the cache of one replica, with its own policies.
 
     Raises
     ------
     UsageError
-        If `scenario.pools` is invalid, or the eviction policies are not those of its pools.
+        If the cache, its pools or the cap on states is invalid, the eviction policies are not those
+        of its pools, or a setting does not apply to a cache of entries.
     """
+    rule = parse_kind(scenario.cache)
+    if rule is not None:
+        return _entry_cache(trace, scenario, context, rule)
+    return policy_cache_of(trace, scenario, context)
+
+
+def policy_cache_of(trace: Trace, scenario: Scenario, context: CacheContext) -> PolicyCache:
+    """Build the cache of one replica in which prompts share prefixes; errors as `cache_of`."""
     return PolicyCache(
         trace,
         context,
@@ -98,7 +118,31 @@ def cache_of(trace: Trace, scenario: Scenario, context: CacheContext) -> PolicyC
         scenario.admission(),
         _layout_of(trace, scenario, context),
         count_running=scenario.count_running,
+        cap=_cap_of(scenario),
     )
+
+
+def _cap_of(scenario: Scenario) -> CapRule | None:
+    """Return the cap on the states of a prefix, if there is one."""
+    cap = scenario.states_per_prefix
+    return None if cap is None else parse_cap(cap)
+
+
+def _entry_cache(
+    trace: Trace, scenario: Scenario, context: CacheContext, rule: EntryRule
+) -> EntryCache:
+    """Build a cache of whole entries, for which some settings have no meaning."""
+    admission, eviction = scenario.admission(), scenario.eviction
+    refused = {
+        "pools other than unified": scenario.pools != UNIFIED or isinstance(eviction, Mapping),
+        "an admission policy other than always": not admission.always,
+        "counting what running requests hold": scenario.count_running,
+    }
+    for what, asked in refused.items():
+        if asked:
+            raise UsageError(f"cache '{printable(scenario.cache, 60)}' does not know {what}")
+    order = eviction() if callable(eviction) else next(iter(eviction.values()))()
+    return EntryCache(trace, context, scenario.placer(), rule, order, _cap_of(scenario))
 
 
 def context_of(trace: Trace, scenario: Scenario) -> CacheContext:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.base.collector import collector_paused
-from simulator.cache.policy_cache import PolicyCache
+from simulator.cache.interface import Cache
 from simulator.cache.request import Running
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
 from simulator.plugins.context import CacheContext
+from simulator.plugins.protocols import Placer
 from simulator.results.records import FINISHED, SERVICE_COLUMNS, TTFT_COLUMN, Records
 from simulator.results.result import Counters, PoolCounters, Result
 from simulator.scenario import Scenario, cache_of, context_of, refuse_misfits, schedule_of
@@ -58,10 +60,16 @@ def simulate(
     """
     context, schedule = context_of(trace, scenario), schedule_of(scenario)
     refuse_misfits(trace, scenario)
+    context = replace(context, rehearse=partial(_rehearsed, trace, scenario))
     started = time.perf_counter()
     with collector_paused():
         result = _run(trace, scenario, context, schedule, on_progress)
     return replace(result, wall_seconds=time.perf_counter() - started)
+
+
+def _rehearsed(trace: Trace, scenario: Scenario, placer: Placer) -> Result:
+    """Return the result of the same scenario with another placement policy."""
+    return simulate(trace, replace(scenario, placer=lambda: placer, check_every_request=False))
 
 
 def _run(
@@ -138,7 +146,7 @@ def _extrapolated(columns: dict[str, NDArray[Any]], profile: Profile) -> int:
 
 
 def _finished_hook(
-    caches: Sequence[PolicyCache],
+    caches: Sequence[Cache],
     scenario: Scenario,
     on_progress: Callable[[int], None] | None,
 ) -> Callable[[Running], None] | None:

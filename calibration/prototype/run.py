@@ -19,7 +19,7 @@ from simulator.cache.policy_cache import PolicyCache
 from simulator.cache.request import Running
 from simulator.costs.profile import Profile
 from simulator.results.records import Records
-from simulator.scenario import Scenario, cache_of, context_of
+from simulator.scenario import Scenario, context_of, policy_cache_of
 from simulator.serving.arrivals import Arrivals
 from simulator.serving.fcfs import Fcfs
 from simulator.serving.heap_clock import HeapClock
@@ -123,7 +123,7 @@ class Prototype:
         UsageError
             If the policies decide differently than in an earlier pass.
         """
-        cache = cache_of(self._trace, self._scenario, self._context)
+        cache = policy_cache_of(self._trace, self._scenario, self._context)
         priced = PricedExecutor(self._context.costs, self._context.sizes.state_bytes)
         executor = ModelExecutor(self._model, self._trace, cache, priced, self._clock, self._seed)
         served = []

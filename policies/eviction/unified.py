@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush, heapreplace
 from typing import ClassVar, Final
 
 from policies.eviction.prefixed import PrefixEviction
@@ -18,7 +18,7 @@ from simulator.plugins.context import SPAN, CacheContext
 from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
-MOST_POINTS: Final = 8  # that a state serves: of twice as many, those of least rate are forgotten
+MOST_POINTS: Final = 4  # that a state serves: of twice as many, those of least rate are forgotten
 
 
 class Service:
@@ -28,11 +28,12 @@ class Service:
     `due` the request at which its worth changes with age.
     """
 
-    __slots__ = ("clock", "due", "points", "waits", "worth")
+    __slots__ = ("clock", "due", "freed", "points", "waits", "worth")
 
     def __init__(self) -> None:
         self.points: list[ReturnPoint] = []
         self.worth = 0.0
+        self.freed = 1
         self.clock = 0
         self.due = 0
         self.waits = False
@@ -70,15 +71,18 @@ class Unified(PrefixEviction):
         self._saving = saving_by(self._aim, context)
         worth = Worth.of(context)
         self._points = worth.points
-        if self._orders_states:
+        self._learns = context.orders_states and context.capacity_bytes is not None
+        if self._learns:
             worth.order = self
 
     # --- requests -----------------------------------------------------------------------------
 
     def observe(self, overlap: Overlap) -> None:
         points = self._points
-        if not self._orders_states:
+        if not self._learns:
             points.observe(overlap)
+            points.fresh.clear()
+            points.used.clear()
             return
         self._serve_fresh()
         points.observe(overlap)
@@ -259,21 +263,34 @@ class Unified(PrefixEviction):
             if service is not None and service.clock == clock and outlook.evictable(state):
                 yield state
 
-    def loss_of(self, size_bytes: int) -> float:
-        """Return the seconds a request that are lost where so many bytes make room."""
+    def losses_of(self, rooms: Sequence[int]) -> list[float]:
+        """Return what is lost a request where room is made for so many bytes, each ascending."""
         if self._waiting:
             self._settle()
-        loss = 0.0
-        for worth, clock, state in in_order(self._heap):
-            service = state.policy_data
-            if service is None or service.clock != clock or state.pins:
-                continue
-            freed = self._freed_bytes(state, self._lineage.above[state])
-            loss += worth * min(freed, size_bytes)
-            size_bytes -= freed
-            if size_bytes <= 0:
-                break
-        return loss
+        heap = self._heap
+        losses: list[float] = []
+        loss, freed, wanted = 0.0, 0, rooms[0]
+        # The heap is walked from the least worth up, without changing it (`orders.heaps.in_order`).
+        reached = [(heap[0], 0)] if heap else []
+        while reached:
+            (worth, clock, state), at = reached[0]
+            service: Service | None = state.policy_data
+            if service is not None and service.clock == clock and not state.pins:
+                while freed + service.freed >= wanted:
+                    losses.append(loss + worth * (wanted - freed))
+                    if len(losses) == len(rooms):
+                        return losses
+                    wanted = rooms[len(losses)]
+                freed += service.freed
+                loss += worth * service.freed
+            below = 2 * at + 1
+            if below < len(heap):
+                heapreplace(reached, (heap[below], below))
+                if below + 1 < len(heap):
+                    heappush(reached, (heap[below + 1], below + 1))
+            else:
+                heappop(reached)
+        return losses + [loss] * (len(rooms) - len(losses))
 
     def _note(self, state: Checkpoint) -> None:
         service: Service | None = state.policy_data
@@ -302,7 +319,8 @@ class Unified(PrefixEviction):
                     due = change
             start = above[state]
             gain = self._saving(start, state.position)
-            service.worth = worth = rate * gain / self._freed_bytes(state, start)
+            service.freed = freed = self._freed_bytes(state, start)
+            service.worth = worth = rate * gain / freed
             if due != service.due:
                 service.due = due
                 if due:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from policies.parameters import require
 from policies.placement.adaptive_rule import AdaptiveRule
 from policies.placement.base import BasePlacer
+from policies.placement.retention import best_for
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap, Prefix, Window
 
@@ -70,3 +71,13 @@ class Adaptive(BasePlacer):
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the candidates that are worth their price."""
         return self._rule.place(prefix)
+
+    def retain(
+        self, prefix: Prefix, states: Sequence[int], wanted: Sequence[int], most: int
+    ) -> Sequence[int]:
+        """Keep the states, old or new, that save most by the uses to expect of each point."""
+        uses: dict[int, float] = {}
+        for position, expected in reversed(self._rule.expected(prefix)):
+            uses[position] = uses.get(position, 0.0) + expected
+        depths = sorted(uses)
+        return best_for(depths, [uses[depth] for depth in depths], states, wanted, most)

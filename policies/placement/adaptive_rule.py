@@ -52,7 +52,7 @@ class AdaptiveRule:
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return the candidates that are worth their price."""
         price = self._price.tokens
-        points = self._uses.points(prefix, price)
+        points = self._uses.points(prefix, prefix.resume, price)
         oversized = prefix.prompt_tokens > self._reach or prefix.end_tokens > self._reach
         if oversized:
             points = [(min(position, self._reach), uses) for position, uses in points]
@@ -66,6 +66,13 @@ class AdaptiveRule:
         if allowed < len(chosen):
             chosen = best_few(gains, survival, chosen, allowed)
         return [wanted[i] for i in chosen]
+
+    def expected(self, prefix: Prefix) -> list[Point]:
+        """Return all points to which prompts may return, the deepest first, and their uses.
+
+        Unlike those of `place` they need not lie behind the resume point.
+        """
+        return self._uses.points(prefix, 0, 0.0)
 
     def _worth(
         self, points: list[Point], resume: int, price: float

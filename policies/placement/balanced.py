@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
+from policies.placement.retention import best_for_uniform
 from simulator.plugins.protocols import Prefix, Window
 
 
@@ -52,3 +53,9 @@ class Balanced(BasePlacer):
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return positions whose gaps differ by at most one token."""
         return balanced_positions(self._budget, prefix)
+
+    def retain(
+        self, prefix: Prefix, states: Sequence[int], wanted: Sequence[int], most: int
+    ) -> Sequence[int]:
+        """Keep the states, old or new, that save most of overlaps uniform on 1..L."""
+        return best_for_uniform(states, wanted, most, prefix.prompt_tokens)

@@ -94,17 +94,19 @@ class ExpectedUses:
 
     # --- expecting --------------------------------------------------------------------------
 
-    def points(self, prefix: Prefix, price: float) -> list[Point]:
-        """Return the points of a prompt and its answer behind its resume point, the deepest first.
+    def points(self, prefix: Prefix, resume: int, price: float) -> list[Point]:
+        """Return the points of a prompt and its answer behind a position, the deepest first.
 
         Parameters
         ----------
         prefix
             The prompt, and where its answer ends.
+        resume
+            The position, in tokens.
         price
             Tokens that a point must save to be of interest.
         """
-        overlap, resume, length = prefix.overlap, prefix.resume, prefix.prompt_tokens
+        overlap, length = prefix.overlap, prefix.prompt_tokens
         meeting = self.sightings.meet(prefix.span, overlap)
         if prefix.request >= 0:
             self._met[prefix.request] = meeting

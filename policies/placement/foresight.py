@@ -80,6 +80,10 @@ class ForesightView:
         trusted = self._differ and self._contest.winner() is not None
         self._used = self._predicted if trusted else self._plain
 
+    def law_from_start(self, target: PlannedPrompt) -> Law:
+        """Return the law of the view that is used, its depths counted from the start."""
+        return self._used.law_from_start(target)
+
     def positions(self, target: PlannedPrompt, budget: int) -> list[int]:
         """Return positions for the whole prompt, from its start: ascending, at most `budget`."""
         return self._used.positions(target, budget)

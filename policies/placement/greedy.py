@@ -7,6 +7,7 @@ from bisect import bisect_left
 import numpy as np
 
 from policies.placement.learned import LearnedPlacer
+from policies.placement.retention import Chooser
 from policies.placement.support import Support, floored_tokens, support_of
 from policies.placement.views import Plan
 from simulator.plugins.protocols import Law
@@ -74,3 +75,7 @@ class Greedy(LearnedPlacer):
         """Return the greedy positions for each length of a prompt."""
         support = support_of(law.depths, law.weights, floored_tokens(step, phase))
         return lambda length, budget: greedy_positions(support, budget, length)
+
+    def chooser(self) -> Chooser:
+        """Return the greedy choice among given positions."""
+        return lambda depths, weights, most: greedy_positions(support_of(depths, weights), most)

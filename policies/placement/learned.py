@@ -22,6 +22,7 @@ from policies.parameters import require, require_at_least
 from policies.placement.balanced import balanced_positions
 from policies.placement.base import BasePlacer
 from policies.placement.foresight import ForesightView, saved_tokens
+from policies.placement.retention import Chooser, best_for, best_for_uniform, exactly
 from policies.placement.views import LawView, Plan, PlannedPrompt
 from simulator.plugins import protocols
 from simulator.plugins.context import CacheContext
@@ -126,6 +127,14 @@ class LearnedPlacer(BasePlacer):
             return self._first.coordinate
         return self._sharpest.best(label)
 
+    def chooser(self) -> Chooser:
+        """Return the solver that chooses among given positions: the exact one by default."""
+        return exactly
+
+    def law_to_keep(self, law: Law) -> Law:
+        """Return the law for which states are kept: by default the learned one."""
+        return law
+
     def observe(self, overlap: Overlap) -> None:
         """Count an overlap, and plan again when it is time."""
         if self._foresights and overlap.depth and self._first.known:
@@ -145,16 +154,18 @@ class LearnedPlacer(BasePlacer):
         if not self._first.known:
             return balanced_positions(self._budget, prefix)
         view = self._views[self.coordinate(prefix.label)]
-        target = PlannedPrompt(
-            prefix.prompt_tokens,
-            prefix.overlap,
-            prefix.resume,
-            prefix.step,
-            prefix.label,
-            prefix.session,
-        )
-        positions = view.positions(target, self._budget)
+        positions = view.positions(_target_of(prefix), self._budget)
         return positions[bisect_right(positions, prefix.resume) :]
+
+    def retain(
+        self, prefix: Prefix, states: Sequence[int], wanted: Sequence[int], most: int
+    ) -> Sequence[int]:
+        """Keep the states, old or new, that save most under the learned law."""
+        if not self._first.known:
+            return best_for_uniform(states, wanted, most, prefix.prompt_tokens)
+        view = self._views[self.coordinate(prefix.label)]
+        law = self.law_to_keep(view.law_from_start(_target_of(prefix)))
+        return best_for(law.depths, law.weights, states, wanted, most, self.chooser())
 
     def _settle(self) -> None:
         change = self._change
@@ -194,6 +205,18 @@ class LearnedPlacer(BasePlacer):
             overlap.label,
             overlap.session,
         )
+
+
+def _target_of(prefix: Prefix) -> PlannedPrompt:
+    """Return what a plan is made for."""
+    return PlannedPrompt(
+        prefix.prompt_tokens,
+        prefix.overlap,
+        prefix.resume,
+        prefix.step,
+        prefix.label,
+        prefix.session,
+    )
 
 
 def _estimator(

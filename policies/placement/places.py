@@ -16,7 +16,7 @@ LABEL_SAMPLES: Final = 8  # divergences before a label has a law of its own
 Point = tuple[int, float]  # a position, and the uses to expect of it
 
 
-class Returns:
+class FurtherReturns:
     """How often one more return to a point follows each return to it.
 
     Parameters
@@ -81,7 +81,7 @@ class PlaceRates:
     def __init__(self, rates: ReuseRates, *, tries_inside: bool) -> None:
         self._tries_inside = tries_inside
         self.first = [rates.add(len(PLACES)) for _ in KINDS]
-        self.returns = [Returns(rates) for _ in PLACES]
+        self.returns = [FurtherReturns(rates) for _ in PLACES]
         self._law = DivergenceLaw()
         self._laws: defaultdict[int, DivergenceLaw] = defaultdict(DivergenceLaw)
 

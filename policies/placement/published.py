@@ -9,8 +9,9 @@ from typing import ClassVar
 from policies.estimation.decay import Decay
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
+from policies.placement.retention import best_for, best_for_uniform
 from policies.placement.staircase import solve
-from simulator.plugins.protocols import Overlap, Prefix, Window
+from simulator.plugins.protocols import Law, Overlap, Prefix, Window
 
 BIN_TOKENS = 64
 DECAY = 0.99
@@ -52,6 +53,7 @@ class Published(BasePlacer):
         self._estimator = Decay(DECAY)
         self._requests = 0
         self._positions: list[int] | None = None
+        self._law: Law | None = None  # that of the plan
 
     def observe(self, overlap: Overlap) -> None:
         """Count the bin of an overlap, and plan again after every tenth."""
@@ -60,7 +62,7 @@ class Published(BasePlacer):
         self._estimator.observe(Overlap(binned, overlap.prompt_tokens))
         self._requests += 1
         if self._requests % REPLAN_REQUESTS == 0:
-            law = self._estimator.law()
+            law = self._law = self._estimator.law()
             self._positions = solve(law.depths, law.weights, self._budget).positions()
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
@@ -71,3 +73,15 @@ class Published(BasePlacer):
             stop = min(self._budget * spacing, length)
             positions = list(range(spacing, stop + 1, spacing))
         return positions[bisect_right(positions, prefix.resume) : bisect_right(positions, length)]
+
+    def retain(
+        self, prefix: Prefix, states: Sequence[int], wanted: Sequence[int], most: int
+    ) -> Sequence[int]:
+        """Keep what saves most under the law of the plan; before the first, of a uniform law.
+
+        The publication has no such rule: an entry of its cache gets its states at once.
+        """
+        law = self._law
+        if law is None:
+            return best_for_uniform(states, wanted, most, prefix.prompt_tokens)
+        return best_for(law.depths, law.weights, states, wanted, most)

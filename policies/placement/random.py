@@ -65,3 +65,11 @@ class Random(BasePlacer):
             position = next(numbers) % last + 1
             sample.add(last if position in sample else position)
         return sorted(position for position in sample if position > prefix.resume)
+
+    def retain(
+        self, prefix: Prefix, states: Sequence[int], wanted: Sequence[int], most: int
+    ) -> Sequence[int]:
+        """Keep a random choice: each position has a random rank, and those of low rank stay."""
+        base = _mix(self._seed & MASK)
+        ranked = sorted({*states, *wanted}, key=lambda position: (_mix(base ^ position), position))
+        return sorted(ranked[:most])

@@ -98,3 +98,8 @@ class Robust(LearnedPlacer):
         depths, weights = smoothed(law.depths, law.weights, self._margin, step)
         staircase = solve(depths, weights, self._budget, floored_tokens(step, phase))
         return lambda length, budget: staircase.positions(budget, length)
+
+    def law_to_keep(self, law: Law) -> Law:
+        """Return the smoothed law."""
+        depths, weights = smoothed(law.depths, law.weights, self._margin, self._step)
+        return Law(depths, weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from policies.placement.learned import LearnedPlacer
+from policies.placement.retention import Chooser
 from policies.placement.support import Support, floored_tokens, support_of
 from policies.placement.views import Plan
 from simulator.plugins.protocols import Law
@@ -65,3 +66,7 @@ class Thinned(LearnedPlacer):
         """Return the thinned positions for each length of a prompt."""
         support = support_of(law.depths, law.weights, floored_tokens(step, phase))
         return lambda length, budget: thinned_positions(support, budget, length)
+
+    def chooser(self) -> Chooser:
+        """Return the choice that drops given positions one by one."""
+        return lambda depths, weights, most: thinned_positions(support_of(depths, weights), most)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from policies.placement.holding import paths
 from policies.placement.support import Potential, Support, tokens
 from simulator.trace.grid import Grid
 from simulator.trace.prefix_tree import ROOT
@@ -157,11 +158,13 @@ def _overlap_counts(trace: Trace, grid: Grid) -> dict[tuple[int, int], int]:
     seen = bytearray(tree.nodes)
     seen[ROOT] = 1
     counts: dict[tuple[int, int], int] = {}
-    for leaf in trace.leaf.tolist():
-        node = leaf
+    for prompt, answer in paths(trace):
+        leaf = node = prompt[-1]
         while not seen[node]:
             seen[node] = 1
             node = parent[node]
+        for generated in answer:
+            seen[generated] = 1
         position = grid.floor(min(stop[node], stop[leaf] - 1))
         while start[node] >= position > 0:
             node = parent[node]

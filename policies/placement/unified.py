@@ -99,26 +99,28 @@ class UnifiedPlacer(BasePlacer):
         """
         order = self._worth.order
         assert order is not None
-        chosen = chosen[::-1]  # ascending from here on
         span = prefix.span
         while span.kv_end == span.start and span.stop:
             span = span.parent
         kv_end, start, state_bytes = span.kv_end, prefix.resume, self._state_bytes
-        gains: list[float] = []
-        served: list[float] = []
-        best, most = [], 0.0
-        for deepest, i in enumerate(chosen):
-            position = wanted[i]
-            gains.insert(0, self._saving(start, position))
-            served.insert(0, rates[i])
-            kv_bytes = (position - kv_end) * self._kv_bytes if position > kv_end else 0
-            room = kv_bytes + (deepest + 1) * state_bytes
-            price = order.loss_of(room) / max(room, 1)
-            few = priced_chain(gains, served, price * state_bytes)
-            value, above = -price * kv_bytes, 0.0
+        chosen = chosen[::-1]  # ascending from here on
+        gains = [self._saving(start, wanted[i]) for i in chosen]
+        kv_bytes = [max(0, wanted[i] - kv_end) * self._kv_bytes for i in chosen]
+        rooms = [kv + (i + 1) * state_bytes for i, kv in enumerate(kv_bytes)]
+        losses = order.losses_of(rooms)
+        if len(chosen) == 1:
+            return chosen if gains[0] * rates[chosen[0]] > losses[0] else []
+        best: Chosen = []
+        most = 0.0
+        for deepest, loss in enumerate(losses):
+            price = loss / max(rooms[deepest], 1)
+            some = gains[deepest::-1]
+            served = [rates[i] for i in chosen[deepest::-1]]
+            few = priced_chain(some, served, price * state_bytes)
+            value, above = -price * kv_bytes[deepest], 0.0
             for j in reversed(few):
-                value += (gains[j] - above) * served[j] - price * state_bytes
-                above = gains[j]
+                value += (some[j] - above) * served[j] - price * state_bytes
+                above = some[j]
             if value > most:
                 best, most = [chosen[deepest - j] for j in few], value
         return best

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from policies.estimation import CountingEstimator, MixtureEstimator
 from policies.estimation.coordinates import counted
 from simulator.plugins.protocols import Law, Overlap
@@ -121,6 +123,21 @@ class LawView:
             plan = self._keep(key, self._planner(law, target.step, branch % target.step))
         behind = plan(target.length - branch, budget - len(kept))
         return kept + [branch + distance for distance in behind]
+
+    def law_from_start(self, target: PlannedPrompt) -> Law:
+        """Return the law of the depths in a prompt, counted from its start.
+
+        With the coordinate "branch" every overlap reaches the branch point at least.
+        """
+        label = target.label if self._scope != "global" else -1
+        session = target.session if self._scope == "document" else -1
+        law = self._law_of(label, session)
+        if self.coordinate == "end":
+            return _from_start(law, target.length)
+        if self.coordinate == "branch" and target.branch:
+            depths = np.concatenate(([target.branch], law.depths + target.branch))
+            return Law(depths, np.concatenate(([law.misses], law.weights)))
+        return law
 
     def _law_of(self, label: int, session: int) -> Law:
         estimator = self._estimator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from policies.worth.points import ReturnPoints
@@ -19,8 +19,8 @@ class Displacing(Protocol):
 
     asked: bool
 
-    def loss_of(self, size_bytes: int) -> float:
-        """Return what is lost a request where so many bytes make room."""
+    def losses_of(self, rooms: Sequence[int]) -> list[float]:
+        """Return what is lost a request where room is made for so many bytes, each ascending."""
         ...
 
 

@@ -1,5 +1,6 @@
 """Caveats of a report: sentences on what limits its figures, with one wording for each fact."""
 
+from reports.caveats.budgets import LostToRandom, budgeted, lost_to_random
 from reports.caveats.evidence import corrected, intervals
 from reports.caveats.foresight import looking_ahead
 from reports.caveats.load import not_served, overloaded
@@ -9,6 +10,8 @@ from reports.caveats.warmup import warmup
 
 __all__ = [
     "PROFILE_KINDS",
+    "LostToRandom",
+    "budgeted",
     "coarse_clock",
     "corrected",
     "extrapolated",
@@ -16,6 +19,7 @@ __all__ = [
     "intervals",
     "looking_ahead",
     "lossy",
+    "lost_to_random",
     "not_served",
     "noted",
     "overloaded",

@@ -31,6 +31,6 @@ def looking_ahead(marks: Mapping[str, tuple[str, ...]], *, bounded: bool = False
         )
     if bounded:
         yield (
-            "“Best possible” is a bound for requests served one after another: no placer, "
-            "admission and eviction policy can exceed it, and perhaps none can reach it."
+            "“Best possible” is a bound: no placer, admission and eviction policy can exceed it, "
+            "and perhaps none can reach it. One that looks ahead has a plan, not the best possible."
         )

@@ -160,20 +160,18 @@ class Replay:
         return {
             **figures,
             "pools": pools_of(result.counters.pools, figures["lost_tokens"]),
-            "bound_saved_tokens": self.bound(result),
+            "bound_saved_tokens": self.bound(),
             "positions": self.positions(result),
             "marks": list(marks_of(self.cell.study.policy.model_dump())),
             "scenario": self.cell.study.resolved(),
             "trace": self.plan()["trace"],
         }
 
-    def bound(self, result: Result) -> int | None:
+    def bound(self) -> int | None:
         """Return the most that any policy could have saved; None where that is not known."""
-        from reports.results.bound import all_served, bound_saved_tokens
+        from reports.results.bound import bound_saved_tokens
         from reports.study.scenario import build_scenario
 
-        if not all_served(result):
-            return None
         study = self.cell.study
         return bound_saved_tokens(self.trace, build_scenario(study), study.study.warmup_share)
 

@@ -95,6 +95,22 @@ class GridOptions:
         ),
         Sets("cache.pools"),
     ] = None
+    cache: Annotated[
+        Texts,
+        typer.Option(
+            metavar="tree|entries:last=N|entries:per_document=N",
+            help="Prompts share prefixes, or the last N whole prompts are kept; default: tree.",
+        ),
+        Sets("cache.kind"),
+    ] = None
+    states_per_prefix: Annotated[
+        Texts,
+        typer.Option(
+            metavar="[path:|entry:]N",
+            help="States resident on a path from the root, or in what one request brought.",
+        ),
+        Sets("cache.states_per_prefix"),
+    ] = None
     cut: Annotated[
         str | None,
         typer.Option(metavar="tail|block|span", help="KV that goes; default: tail."),

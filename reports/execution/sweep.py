@@ -138,19 +138,18 @@ def _reached(
 
 def simulate_cell(task: CellTask) -> CellOutcome:
     """Simulate one cell."""
-    from reports.results.bound import all_served, stored_bound
+    from reports.results.bound import stored_bound
     from reports.results.memory import RememberedRequests, memory_requests
     from reports.results.metrics import blocks, flat_metrics
     from reports.results.positions import flat_positions
 
     trace, scenario, result = _replayed(task)
     warmup = task.cell.study.study.warmup_share
-    bound = stored_bound(task.trace, scenario, warmup) if all_served(result) else None
     first = counted_from(task.facts.requests, warmup)
     metrics = {
         **flat_metrics(result, warmup, task.cell.study.study.percentile_names),
         "ideal_saved_tokens": ideal_saved_tokens(task.trace, first),
-        "bound_saved_tokens": bound,
+        "bound_saved_tokens": stored_bound(task.trace, scenario, warmup),
         "memory_requests": memory_requests(RememberedRequests.of(trace, result, warmup)),
         "unbounded_kv_bytes": task.facts.tree_tokens * scenario.profile.kv_bytes_per_token,
         **blocks(result, warmup),

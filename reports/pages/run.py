@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.caveats import extrapolated, granularity, lossy, times_from
 from reports.report import Report, Section, Sentence, Strong, Table, Terms
+from reports.results.marks import UPPER_BOUND
 from reports.results.overload import load_words
 from reports.results.pools import Figures, loss_words, pool_words
 from reports.study.scenario import profile_named
@@ -89,16 +90,23 @@ def _facts(
         yield "lossy", profile.lossy
     yield "requests", f"{requests['total']:,} counted: {counts}"
     yield "saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])
-    if bound := summary["bound_saved_tokens"]:
+    bound = summary["bound_saved_tokens"]
+    if bound and UPPER_BOUND not in summary["marks"]:
         yield "of the best possible", share(summary["saved_tokens"], bound)
     yield "time to first token", _ttft(summary["ttft_seconds"], requests["finished"])
     if load is not None:
         yield "server", load_words(load)
     held = f"mean {known(cache['mean_bytes'], format_bytes)}"
+    if study.cache.kind != "tree":
+        yield "kind of cache", study.cache.kind
     yield "cache", f"peak {format_bytes(cache['peak_bytes'])} of {limit}, {held}"
     yield from _pools(summary.get("pools"))
     stored = f"peak {checkpoints['peak_count']:,} ({format_bytes(checkpoints['peak_bytes'])})"
-    yield "checkpoints", f"{checkpoints['written']:,} written, {stored}"
+    saved = checkpoints.get("saved_tokens_each")  # absent from older folders
+    each = "" if saved is None else f"; {saved:,.0f} prompt tokens saved for each written"
+    yield "checkpoints", f"{checkpoints['written']:,} written, {stored}{each}"
+    if study.cache.states_per_prefix is not None:
+        yield "states per prefix", f"at most {study.cache.states_per_prefix}"
     if positions is not None:
         yield "positions", positions["words"].replace("`", "")
         if positions["nearest"] is not None:

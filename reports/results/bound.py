@@ -2,22 +2,24 @@
 
 Without a warm-up, the bound is that of policies/placement/holding.py. With a warm-up of W requests,
 these requests do not count, but the cache contents that they leave do. Let a later request r
-resume at position c, and consider the last earlier request whose prompt passed c:
+resume at position c, and consider the last earlier request that passed c with
+its prompt or its answer:
 
 - If it came at W or later, the bound of the requests from W on already covers this choice.
-- If it came before W, replace c by c', the deepest position on the path of r that a prompt since W
+- If it came before W, replace c by c', the deepest position of r's prompt that a request since W
   has passed. The state at c occupied memory from before W until r, so there is also room for a
-  state at c' since then. The replacement loses at most what the prompts before W add to the
-  overlap of r (its longest prefix shared with an earlier prompt).
+  state at c' since then. The replacement loses at most what the requests before W add to the
+  overlap of r (its longest prefix shared with an earlier request).
 
 Hence, over the requests from W on,
 
     saved tokens <= bound of those requests alone + what the warm-up adds to their overlaps.
 
-The added term has a second limit. A token after c' that no prompt since W has passed is counted for
-one request r only, and its KV was in the cache when request W arrived. So the term is at most
-capacity / kv_bytes_per_token, plus the tokens lost where c' is rounded down to the grid of resume
-positions. The bound never exceeds that of all requests, nor the saving of an ideal cache.
+The added term has a second limit. A token after c' that no request since W has passed is counted
+for one request r only, and its KV was in the cache when request W stored its first token. So the
+term is at most capacity / kv_bytes_per_token, plus the tokens lost where c' is rounded down to the
+grid of resume positions. The bound never exceeds that of all requests, nor the saving of an ideal
+cache.
 """
 
 from __future__ import annotations
@@ -32,12 +34,10 @@ from numpy.typing import NDArray
 from reports.study.traces import counted_from, open_stored
 from simulator.base.file_memory import remembered
 from simulator.plugins.context import Sizes
-from simulator.results.records import FINISHED
 from simulator.trace.grid import Grid
 
 if TYPE_CHECKING:
     from policies.placement.holding import ResumeOptions
-    from simulator.results.result import Result
     from simulator.simulation import Scenario
     from simulator.trace.trace import Trace
 
@@ -48,8 +48,8 @@ ROUNDING_TOKENS = 1e-3  # of a sum of float64
 def bound_saved_tokens(trace: Trace, scenario: Scenario, warmup_share: float = 0.0) -> int | None:
     """Return the tokens that no placer, admission and eviction policy can exceed.
 
-    None where the trace contains answers, whose savings the bound omits. It holds where every
-    request is served, one after another; and not for a placer whose states are free.
+    None where requests may store in another order than that of the trace: with several replicas, or
+    a scheduler of one's own. It does not hold for a placer whose states are free.
 
     Parameters
     ----------
@@ -58,22 +58,25 @@ def bound_saved_tokens(trace: Trace, scenario: Scenario, warmup_share: float = 0
     warmup_share
         The share of all requests, from the first on, that are excluded from the bound.
     """
+    if not _in_order(scenario):
+        return None
     first = counted_from(len(trace), warmup_share)
     grid, sizes, capacity_bytes = _room(trace, scenario)
-    basis = _basis(trace, grid, sizes, first)
-    return None if basis is None else basis.bound_tokens(capacity_bytes)
+    return _basis(trace, grid, sizes, first).bound_tokens(capacity_bytes)
 
 
 def stored_bound(path: Path, scenario: Scenario, warmup_share: float) -> int | None:
     """Return the same for a stored workload, once for all policies that a worker is given."""
+    if not _in_order(scenario):
+        return None
     trace = open_stored(path)
     first = counted_from(len(trace), warmup_share)
     return _stored_bound(path, *_room(trace, scenario), first)
 
 
-def all_served(result: Result) -> bool:
-    """Return whether every request was served, those of the warm-up included."""
-    return bool((result.columns["status"] == FINISHED).all())
+def _in_order(scenario: Scenario) -> bool:
+    """Return whether requests store in the order of the trace, as the bound assumes."""
+    return scenario.replicas == 1 and isinstance(scenario.server, str)
 
 
 def _room(trace: Trace, scenario: Scenario) -> tuple[Grid, Sizes, int | None]:
@@ -118,24 +121,21 @@ class _Basis:
 @remembered(maxsize=256, ours=True)
 def _stored_bound(
     path: Path, grid: Grid, sizes: Sizes, capacity_bytes: int | None, first: int
-) -> int | None:
-    basis = _stored_basis(path, grid, sizes, first)
-    return None if basis is None else basis.bound_tokens(capacity_bytes)
+) -> int:
+    return _stored_basis(path, grid, sizes, first).bound_tokens(capacity_bytes)
 
 
 @remembered(
     maxsize=8, ours=True
 )  # small beside the traces; replications of a scenario follow one another
-def _stored_basis(path: Path, grid: Grid, sizes: Sizes, first: int) -> _Basis | None:
+def _stored_basis(path: Path, grid: Grid, sizes: Sizes, first: int) -> _Basis:
     return _basis(open_stored(path), grid, sizes, first)
 
 
-def _basis(trace: Trace, grid: Grid, sizes: Sizes, first: int) -> _Basis | None:
-    """Return the data for bounds; None where the trace contains answers."""
+def _basis(trace: Trace, grid: Grid, sizes: Sizes, first: int) -> _Basis:
+    """Return the data for bounds at all capacities."""
     from policies.placement.holding import ResumeOptions
 
-    if trace.after is not None:
-        return None
     whole = ResumeOptions.of(trace, grid, sizes)
     if not first:
         return _Basis(whole, None, 0, 0, 0, sizes.kv_bytes_per_token)
@@ -156,7 +156,8 @@ def _from(trace: Trace, first: int) -> Trace:
     """Return the requests from `first` on, over the same tree."""
     names = ("leaf", "output_tokens", "session", "label")
     columns = {name: getattr(trace, name)[first:] for name in names}
-    return replace(trace, arrival_seconds=None, **columns)
+    after = None if trace.after is None else trace.after[first:]
+    return replace(trace, arrival_seconds=None, after=after, **columns)
 
 
 def _reach(trace: Trace) -> Int64:
@@ -167,4 +168,4 @@ def _reach(trace: Trace) -> Int64:
 
 
 def _floored(positions: Int64, grid: Grid) -> Int64:
-    return np.array([grid.floor(position) for position in positions.tolist()], dtype=np.int64)
+    return np.array([grid.deepest(position) for position in positions.tolist()], dtype=np.int64)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TEXT = frozenset({"error", "profile", "placer", *WORDS})
 _WHOLE = frozenset({"capacity_bytes", "bound_saved_tokens"})
 _SHARES = ("offered_load", "server_utilisation")  # how their names begin
-_REAL = ("_seconds", "_rate", "_mean", "_mean_bytes", "_per_request", "memory_requests")
+_REAL = ("_seconds", "_each", "_rate", "_mean", "_mean_bytes", "_per_request", "memory_requests")
 
 
 def column(name: str, values: Sequence[Any]) -> pl.Series:

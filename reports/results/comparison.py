@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _WORKLOADS = ("workload", "workload.trace", "workload.generator")
-_OF_SERIES = ("policy.", "cache.pools")  # prefixes of settings that distinguish series
+# Prefixes of settings that distinguish series.
+_OF_SERIES = ("policy.", "cache.pools", "cache.kind", "cache.states_per_prefix")
 _WORLDS = ("workload", "profile", "server")
 
 

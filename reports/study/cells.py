@@ -167,7 +167,7 @@ def _scenario(study: ResolvedStudy, draw: int | None) -> dict[str, Any]:
 def _cache(settings: dict[str, Any]) -> dict[str, Any]:
     """Return the cache settings in the form of older result folders, plus newer settings."""
     old = {"capacity": settings["capacity"], "evicts": former("cache.cut", settings["cut"])}
-    new = {key: settings[key] for key in ("pools", "count_running")}
+    new = {key: settings[key] for key in ("pools", "count_running", "kind", "states_per_prefix")}
     default = CacheSection()
     return old | {key: value for key, value in new.items() if value != getattr(default, key)}
 

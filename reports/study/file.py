@@ -23,6 +23,7 @@ from reports.study.sections import (
     GRID_SECTIONS,
     NOT_IN_GRID,
     READ_OPTIONS,
+    PolicySection,
     ResolvedStudy,
 )
 from reports.study.settings import Settings
@@ -63,6 +64,7 @@ def parse_study(settings: Settings) -> ResolvedStudy:
         study = ResolvedStudy.model_validate(tables)
     except ValidationError as error:
         raise _first_problem(settings, error) from error
+    study = _with_order_of_entries(settings, study)
     _refuse_contradictions(settings, study)
     workload = study.workload
     refuse_bad_traffic(settings, workload.generator, workload.knobs, study.arrivals.process)
@@ -121,6 +123,30 @@ def _expected(message: str) -> str:
         return "expected UTF-8 text"
     counted = re.fullmatch(r"(String|List) should have (.+)", message)
     return f"expected a {counted[1].lower()} of {counted[2]}" if counted else message
+
+
+def _with_order_of_entries(settings: Settings, study: ResolvedStudy) -> ResolvedStudy:
+    """Return the study with the one order in which entries leave, where the cache has those.
+
+    Raises
+    ------
+    UsageError
+        Where another eviction or admission policy is asked for, split pools, or room for running
+        requests.
+    """
+    if study.cache.kind == "tree":
+        return study
+    policy, cache = study.policy, study.cache
+    refused = {
+        "policy.eviction": policy.eviction not in {"fifo", PolicySection().eviction},
+        "policy.admission": policy.admission != "always",
+        "cache.pools": cache.pools != "unified",
+        "cache.count_running": cache.count_running,
+    }
+    for key, asked in refused.items():
+        if asked and key not in study.grid:
+            raise contradiction(settings, key, f"cache.kind = '{cache.kind}'")
+    return study.model_copy(update={"policy": policy.model_copy(update={"eviction": "fifo"})})
 
 
 def _refuse_contradictions(settings: Settings, study: ResolvedStudy) -> None:

@@ -51,6 +51,8 @@ def build_scenario(
         alignment=study.model.alignment,
         cut=study.cache.cut,
         count_running=study.cache.count_running,
+        cache=study.cache.kind,
+        states_per_prefix=study.cache.states_per_prefix,
         queue_limit=study.server.queue_limit,
         horizon_seconds=study.server.horizon,
         check_every_request=check,

@@ -67,6 +67,21 @@ def parse_layout(value: str) -> str:
     return f"split:states={kept}"
 
 
+def parse_cache(value: str) -> str:
+    """Return the one spelling of a kind of cache."""
+    from simulator.cache.entry_cache import TREE, parse_kind
+
+    rule = parse_kind(value)
+    return TREE if rule is None else rule.name
+
+
+def parse_states(value: Any) -> str:
+    """Return the one spelling of a cap on the states of a prefix: 8 is "path:8"."""
+    from simulator.cache.state_cap import parse_cap
+
+    return parse_cap(str(value)).name
+
+
 def parse_percentiles(value: Any) -> list[float]:
     """Return percentiles from "95, 99.9" or a list of numbers, ascending, each once."""
     if isinstance(value, str):
@@ -115,6 +130,16 @@ Pools = Annotated[
     str,
     _reading(parse_layout, (str,)),
     _docs("`unified`, `split:states=64` or `split:states=8GiB`", ""),
+]
+CacheKind = Annotated[
+    str,
+    _reading(parse_cache, (str,)),
+    _docs("`tree`, `entries:last=20` or `entries:per_document=20`", ""),
+]
+StatesCap = Annotated[
+    str,
+    _reading(parse_states, (str, int)),
+    _docs("`path:8` or `entry:8`; `8` is `path:8`", "states"),
 ]
 Share = Annotated[
     float, _reading(parse_share, (str,)), Field(gt=0, lt=1), _docs("share, as in `1 %`", "")
@@ -219,11 +244,19 @@ class ModelSection(_Section):
 class CacheSection(_Section):
     """The byte budget of KV and checkpoints, and what evicted KV gives up."""
 
+    kind: CacheKind = "tree"
+    """Whether prompts share KV and checkpoints of common prefixes in a tree, or the last so many
+    whole prompts are kept, of all or of each document, each with its own. Entries leave oldest
+    first, whatever `policy.eviction` is."""
     capacity: Capacity = None
     """The bytes that KV and checkpoints may take together."""
     pools: Pools = "unified"
     """Whether KV and checkpoints share the capacity, or so many slots, or bytes, of it are kept
     apart for checkpoints, the rest for KV."""
+    states_per_prefix: StatesCap | None = None
+    """The most checkpoints that are resident for a prefix: on any path from the root, or in the
+    tokens that one request was the first to bring. The placer chooses which stay. By default any
+    number: the budget of a placer bounds one placement, not what is resident."""
     cut: Literal["tail", "block", "span"] = "tail"
     """What a span of KV gives up when it is evicted: as much of its end as is short, in whole
     pages; the same, but a prompt too large for the cache ends a page earlier; or all of it.
@@ -331,6 +364,8 @@ class ResolvedStudy(_Section):
         tables["cache"]["capacity"] = (
             "unbounded" if self.cache.capacity is None else self.cache.capacity
         )
+        if self.cache.kind == "tree":  # what all older folders have
+            del tables["cache"]["kind"]
         for key in self.grid:
             section, _, name = key.partition(".")
             tables[section].pop(name, None)

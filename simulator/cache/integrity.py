@@ -9,6 +9,7 @@ from simulator.base.errors import MilepostError
 from simulator.cache.interface import Layout
 from simulator.cache.pool import Pool
 from simulator.cache.request import Running
+from simulator.cache.state_cap import StateCap
 from simulator.cache.tree import KvTree
 from simulator.plugins.entries import Entry, KvSpan
 
@@ -17,7 +18,9 @@ class IntegrityError(MilepostError):
     """An inconsistency in the cache's bookkeeping: a bug of Milepost."""
 
 
-def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = ()) -> None:
+def check_integrity(
+    tree: KvTree, layout: Layout, running: Sequence[Running] = (), cap: StateCap | None = None
+) -> None:
     """Compare memory counters, links between KV spans, and pin counts with a recount.
 
     Parameters
@@ -28,6 +31,8 @@ def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = (
         The pools whose counters are checked.
     running
         The running requests, whose pins and reserved memory are checked.
+    cap
+        The cap on states of a prefix, if there is one.
 
     Raises
     ------
@@ -73,6 +78,8 @@ def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = (
     _require(right and pins == sum(pinned.values()), "the pins of a span are miscounted")
     _require(seen == len(spans), "the children are miscounted")
     _check_pools(layout, kv_tokens, checkpoints, running)
+    fault = None if cap is None else cap.fault(spans)
+    _require(fault is None, fault or "")
 
 
 def _pinned_by(running: Sequence[Running]) -> Iterator[Entry]:

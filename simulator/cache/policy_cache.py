@@ -12,9 +12,10 @@ from simulator.cache.match import match
 from simulator.cache.pool import Pool
 from simulator.cache.request import Running
 from simulator.cache.residency import Residency
-from simulator.cache.tree import KvTree
+from simulator.cache.state_cap import CapRule, StateCap
+from simulator.cache.tree import KvTree, mark_done, span_holding
 from simulator.plugins.context import BLOCK, CacheContext
-from simulator.plugins.entries import KvSpan, with_position
+from simulator.plugins.entries import Checkpoint, KvSpan, with_position
 from simulator.plugins.protocols import (
     AdmissionPolicy,
     EvictionPolicy,
@@ -44,6 +45,8 @@ class PolicyCache:
         Whether memory that running requests use outside the cache counts against the capacity: KV
         of tokens that is not stored, one working state, and states being captured. A request that
         does not fit must wait.
+    cap
+        The largest number of states that are resident for a prefix; None for any number.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class PolicyCache:
         layout: Layout,
         *,
         count_running: bool = False,
+        cap: CapRule | None = None,
     ) -> None:
         self.pools: Mapping[str, Pool] = layout.pools
         self._kv, self._states = layout.kv, layout.states
@@ -79,21 +83,33 @@ class PolicyCache:
         self._observers = [policy for policy in policies if policy.observes]
         self._implicit = placer.implicit
         self._bare_kv = placer.implicit or getattr(admission, "stores_bare_kv", True)
+        self._cap = (
+            None if cap is None or placer.implicit else StateCap(cap, placer, self.grid.step)
+        )
         self._step = context.grid.step
         self._counts_running = count_running
         self._running: dict[int, Running] = {}
         self._pinning: dict[int, Running] = {}  # requests with a `pinned` span
         context = replace(context, common={})  # each cache has its own
         for policy in (placer, admission):
-            policy.begin(replace(context, trace=trace if policy.clairvoyant else None))
+            seer = policy.clairvoyant
+            policy.begin(
+                replace(
+                    context,
+                    trace=trace if seer else None,
+                    rehearse=context.rehearse if seer and policy is placer else None,
+                )
+            )
         for pool in self.pools.values():
             pool.order.begin(
                 replace(
                     context,
+                    rehearse=None,
                     capacity_bytes=pool.capacity_bytes,
                     orders_kv=pool is layout.kv,
                     orders_states=pool is layout.states,
                     trace=trace if pool.order.clairvoyant else None,
+                    placer=placer if pool.order.clairvoyant else None,
                 )
             )
 
@@ -145,18 +161,8 @@ class PolicyCache:
         """
         if self._implicit:
             return
-        matched, start, end = running.match, running.computed, running.end
-        prefix = Prefix(
-            matched.leaf.stop,
-            matched.resume,
-            matched.done_overlap,
-            self._step,
-            running.session,
-            running.label,
-            matched.leaf,
-            end,
-            running.request,
-        )
+        start, end = running.computed, running.end
+        prefix = self._prefix_of(running)
         wanted = self._placer.place(prefix, Window(start, upto))
         try:
             outside = len(wanted) > 0 and (wanted[-1] > end or wanted[0] < 1)
@@ -179,6 +185,8 @@ class PolicyCache:
                 running.floored.append(position)
         if not self._bare_kv:
             running.kv_wanted = self.grid.floor(wanted[-1]) if len(wanted) else 0
+        if self._cap is not None and running.captures:
+            self._spare_captures(self._cap, running, prefix)
         if self._counts_running:
             self._hold_captures(running)
 
@@ -192,7 +200,7 @@ class PolicyCache:
         span = running.match.leaf
         if upto != span.stop:
             span = self._span_at(running, upto)
-        _mark_done(span, upto)
+        mark_done(span, upto)
         first = running.computed == running.match.resume
         if first:
             for policy in self._observers:
@@ -202,7 +210,7 @@ class PolicyCache:
         deepest = self._store(running, span, upto, first=first)
         if running.floored:
             for position in running.floored:
-                holder = _span_holding(span, position)
+                holder = span_holding(span, position)
                 holder.wanted = with_position(holder.wanted, position)
             running.floored = []
         if running.captures:
@@ -241,7 +249,8 @@ class PolicyCache:
         IntegrityError
             If bytes, links, pins or capacity differ from the recount.
         """
-        check_integrity(self.tree, self.residency.layout, list(self._running.values()))
+        running = list(self._running.values())
+        check_integrity(self.tree, self.residency.layout, running, self._cap)
 
     # --- pins and reserved memory -------------------------------------------------------------
 
@@ -256,6 +265,8 @@ class PolicyCache:
                     running.pinned = upper
                     upper.pins += 1
             lower.pins -= upper.pins
+        if self._cap is not None:
+            self._cap.split(upper, lower)
         self.residency.note_split(upper, lower, unpinned=bool(pins) and not lower.pins)
 
     def _pin(self, running: Running, span: KvSpan, end: int) -> None:
@@ -318,9 +329,24 @@ class PolicyCache:
         span = running.match.leaf
         if upto > span.stop and self._after is not None:
             span = self.tree.at(self._after[running.request], running.request)
-        return _span_holding(span, upto)
+        return span_holding(span, upto)
 
     # --- the placer ---------------------------------------------------------------------------
+
+    def _prefix_of(self, running: Running) -> Prefix:
+        """Return what a placer is told about the prompt of a running request."""
+        matched = running.match
+        return Prefix(
+            matched.leaf.stop,
+            matched.resume,
+            matched.done_overlap,
+            self._step,
+            running.session,
+            running.label,
+            matched.leaf,
+            running.end,
+            running.request,
+        )
 
     def _no_positions(self, wanted: object) -> UsageError:
         """Return the error for a placement policy that did not return ascending positions."""
@@ -328,6 +354,51 @@ class PolicyCache:
             f"placer {type(self._placer).__name__}: place returned {printable(repr(wanted), 60)}; "
             "expected positions in increasing order"
         )
+
+    # --- the cap on resident states -----------------------------------------------------------
+
+    def _spare_captures(self, cap: StateCap, running: Running, prefix: Prefix) -> None:
+        """Skip the captures in the prompt that the cap would not let stay, to save their time.
+
+        What else they would push out is decided when they are stored.
+        """
+        captures, leaf = running.captures, running.match.leaf
+        inside = [position for position in captures if position <= leaf.stop]
+        if inside:
+            stays = set(cap.choose(running, prefix, leaf, inside)[0])
+            running.captures = [p for p in captures if p in stays or p > leaf.stop]
+
+    def _within_cap(self, cap: StateCap, running: Running, end: KvSpan) -> list[int]:
+        """Give up states for the captures of a request; return those that the cap lets stay.
+
+        Where an admission policy may refuse them, states are given up only for what was stored.
+        """
+        prefix = self._prefix_of(running)
+        captures, leaving = cap.choose(running, prefix, end, running.captures)
+        if not self.residency.asks:
+            self._give_up(running, leaving)
+        return captures
+
+    def _note_in_cap(
+        self, cap: StateCap, running: Running, end: KvSpan, new: list[Checkpoint]
+    ) -> None:
+        """Count states that were stored, and give up others for them if that is still to do."""
+        cap.note(new)
+        if not self.residency.asks:
+            return
+        positions = [checkpoint.position for checkpoint in new]
+        leaving = cap.choose(running, self._prefix_of(running), end, positions)[1]
+        self._give_up(running, leaving)
+
+    def _give_up(self, running: Running, leaving: list[Checkpoint]) -> None:
+        """Remove states; the one that `running` resumed from is read already, and is unpinned."""
+        for checkpoint in leaving:
+            if checkpoint is running.match.checkpoint:
+                running.match.checkpoint = None
+                if running.pinned is None:
+                    self._pin(running, checkpoint.span, running.match.resume)
+                self.residency.unpin(checkpoint.span, checkpoint)
+            self.residency.remove(checkpoint)
 
     # --- storing ------------------------------------------------------------------------------
 
@@ -348,6 +419,8 @@ class PolicyCache:
         captures = running.captures
         if captures and captures[0] <= span.kv_end:
             captures = running.captures = _absent(span, captures)
+        if self._cap is not None and captures:
+            captures = running.captures = self._within_cap(self._cap, running, end)
         before = span.kv_end
         span.pins += 1  # this keeps all resident spans above it, too
         tokens = upto - before
@@ -364,6 +437,8 @@ class PolicyCache:
         else:
             residency.note_use(self.tree.root, fresh, None, new)
         residency.unpin(span, None)
+        if self._cap is not None and new:
+            self._note_in_cap(self._cap, running, end, new)
         deepest = fresh[-1] if fresh else span
         if running.overflows and self._takes_own:
             self._take_own(running, deepest, before)
@@ -396,7 +471,7 @@ class PolicyCache:
         pending = running.captures[::-1]
         while pending and pending[-1] <= span.start:  # KV was resident, the state was not
             position = pending.pop()
-            self._add_pinned(running, _span_holding(span, position), position)
+            self._add_pinned(running, span_holding(span, position), position)
         whole = self._extend(running, span, pending, upto)
         fresh: list[KvSpan] = []
         for below in missing:
@@ -461,16 +536,6 @@ def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
     )
 
 
-def _mark_done(span: KvSpan, upto: int) -> None:
-    """Record that the tokens up to `upto`, which lies in `span`, have been computed."""
-    if span.done_end < upto:
-        span.done_end = upto
-        span = span.parent
-        while span.done_end < span.stop:
-            span.done_end = span.stop
-            span = span.parent
-
-
 def _absent(span: KvSpan, positions: list[int]) -> list[int]:
     """Return the positions at which no state is stored yet.
 
@@ -485,10 +550,3 @@ def _absent(span: KvSpan, positions: list[int]) -> list[int]:
         if checkpoint is None or checkpoint.position != position:
             absent.append(position)
     return absent[::-1]
-
-
-def _span_holding(span: KvSpan, position: int) -> KvSpan:
-    """Return the KV span that contains token `position`, on the path from `span` to the root."""
-    while span.start >= position:
-        span = span.parent
-    return span

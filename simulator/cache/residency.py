@@ -29,6 +29,11 @@ class Residency:
         The pools with their eviction policies, and entry sizes.
     admission
         The admission policy.
+
+    Attributes
+    ----------
+    asks
+        Whether the admission policy decides about each entry, rather than admit all.
     """
 
     def __init__(self, layout: Layout, admission: AdmissionPolicy) -> None:
@@ -37,7 +42,7 @@ class Residency:
         self._shared = layout.kv is layout.states
         self._end_of_rest = layout.end_of_rest
         self._admission = admission
-        self._asks = not admission.always
+        self.asks = not admission.always
         self._kv_bytes, self._state_bytes = layout.kv_bytes_per_token, layout.state_bytes
         # A purely recurrent model has KV of 0 bytes; evicting it would free nothing.
         self._evicts_kv = layout.kv.evicts and layout.kv_bytes_per_token > 0
@@ -96,7 +101,7 @@ class Residency:
         unpinned
             Whether the lower part's last pin moved to the upper part.
         """
-        if self._asks:
+        if self.asks:
             self._admission.on_split(upper, lower)
         if self._kv.evicts:
             self._kv.order.on_split(upper, lower)
@@ -137,7 +142,7 @@ class Residency:
         With an admission policy that decides per entry, nothing is sure, so nothing is evicted
         here.
         """
-        if self._asks:
+        if self.asks:
             return False
         kv_bytes, states_bytes = tokens * self._kv_bytes, states * self._state_bytes
         if kv_bytes + states_bytes <= self._kv.free_bytes and self._shared:  # the usual case
@@ -147,7 +152,7 @@ class Residency:
     def admits_rest(self, span: KvSpan, stop: int) -> bool:
         """Ask the admission policy, once, about all missing KV of a span up to token `stop`."""
         return (
-            not self._asks
+            not self.asks
             or span.kv_end >= stop
             or self._admits(span, (stop - span.kv_end) * self._kv_bytes, self._kv)
         )
@@ -192,7 +197,7 @@ class Residency:
         """
         size_bytes, pool = self._state_bytes, self._states
         checkpoint = Checkpoint(span, position, size_bytes)
-        if self._asks and not self._admits(checkpoint, size_bytes, pool):
+        if self.asks and not self._admits(checkpoint, size_bytes, pool):
             return None
         if size_bytes > pool.free_bytes and not self._make_whole_room(pool, size_bytes):
             return None

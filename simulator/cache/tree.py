@@ -129,3 +129,20 @@ class KvTree:
     def __iter__(self) -> Iterator[KvSpan]:
         """Yield all KV spans except the root, in order of creation."""
         return iter(self.made)
+
+
+def mark_done(span: KvSpan, upto: int) -> None:
+    """Record that the tokens up to `upto`, which lies in `span`, have been computed."""
+    if span.done_end < upto:
+        span.done_end = upto
+        span = span.parent
+        while span.done_end < span.stop:
+            span.done_end = span.stop
+            span = span.parent
+
+
+def span_holding(span: KvSpan, position: int) -> KvSpan:
+    """Return the KV span that contains token `position`, on the path from `span` to the root."""
+    while span.start >= position:
+        span = span.parent
+    return span

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from simulator.costs.cost_model import CostModel
 from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from simulator.plugins.protocols import Placer
+    from simulator.results.result import Result
 
 # How much of a KV span (the KV of consecutive tokens) is evicted at once. "tail": as many pages at
 # its end as are needed, as in block caches. "block": the same, but a prompt larger than the cache
@@ -46,6 +52,11 @@ class CacheContext:
         informed of such entries only and may name only those as victims.
     trace
         The whole trace, including future requests, for clairvoyant policies; None for others.
+    placer
+        The placement policy of the cache, for clairvoyant eviction policies; None for others.
+    rehearse
+        For a clairvoyant placement policy: replays the whole trace with another one in its place.
+        None for other policies, and where no trace is replayed.
     common
         What the policies of one cache share, by class: the first of them puts it there.
     """
@@ -58,4 +69,6 @@ class CacheContext:
     orders_kv: bool = True
     orders_states: bool = True
     trace: Trace | None = None
+    placer: Placer | None = None
+    rehearse: Callable[[Placer], Result] | None = None
     common: dict[type, object] = field(default_factory=dict, compare=False)

@@ -27,6 +27,7 @@ __all__ = [
     "OverlapEstimator",
     "Placer",
     "Prefix",
+    "Retaining",
     "Window",
 ]
 
@@ -68,6 +69,35 @@ class Placer(Protocol):
 
     def observe(self, overlap: Overlap) -> None:
         """Learn from a request that has been served."""
+        ...
+
+
+@runtime_checkable
+class Retaining(Protocol):
+    """The interface of placers that choose what stays under a cap, in addition to `Placer`.
+
+    A cap bounds the states that are resident for a prefix (`simulator.cache.state_cap`). For a
+    placer without `retain`, the cache keeps those just wanted, then those that leave even gaps.
+    """
+
+    def retain(
+        self, prefix: Prefix, states: Sequence[int], wanted: Sequence[int], most: int
+    ) -> Sequence[int]:
+        """Return the positions that stay: at most `most` of `states` and `wanted`.
+
+        It must be deterministic, as `place`, and is called only where there are more than `most`.
+
+        Parameters
+        ----------
+        prefix
+            A prompt on whose path they lie; it may end before the deepest of them.
+        states
+            Ascending positions of resident states that may be given up, in tokens.
+        wanted
+            Ascending positions that the request would store, or has just stored.
+        most
+            The number of states that may stay, 0 or more.
+        """
         ...
 
 

@@ -151,12 +151,14 @@ class Result:
     def _checkpoints(self, rows: dict[str, NDArray[Any]], finished: int) -> dict[str, Any]:
         """Return the summary's figures on checkpoints (stored states)."""
         written = int(rows["checkpoints_written"].sum())
+        saved = int(rows["saved_tokens"].sum())
         return {
             "written": written,
             "evicted": self.counters.checkpoints_evicted,
             "peak_count": self.counters.checkpoint_peak_count,
             "peak_bytes": self.counters.checkpoint_peak_bytes,
             "mean_per_request": written / finished if finished else None,
+            "saved_tokens_each": saved / written if written else None,
         }
 
     def _kv(self, rows: dict[str, NDArray[Any]], finished: NDArray[np.bool_]) -> dict[str, Any]:

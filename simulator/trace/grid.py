@@ -26,6 +26,20 @@ class Grid:
         return max(self.granularity, self.alignment)
 
     def floor(self, position: int) -> int:
-        """Return the deepest allowed checkpoint position at or before `position`."""
+        """Return where the state is stored that is wanted at `position`.
+
+        That is `position` rounded down to a block, and then to a multiple of the alignment. Where
+        neither of the two divides the other, a deeper position than this may be allowed before
+        `position`: that of a state which another prompt wanted further on. `deepest` returns it.
+        """
         position -= position % self.granularity
         return position - position % self.alignment
+
+    def deepest(self, limit: int) -> int:
+        """Return the deepest position up to `limit` at which any prompt can store a state."""
+        return self.floor(limit - limit % self.alignment + self.alignment - 1)
+
+    def first_after(self, position: int) -> int:
+        """Return the least position after `position` at which any prompt can store a state."""
+        wanted = position - position % self.alignment + self.alignment
+        return self.floor(wanted + -wanted % self.granularity)

@@ -22,7 +22,7 @@ class _Visits:
     last: int
 
 
-class Births(Decay):
+class BirthsEstimator(Decay):
     """Weigh a depth by its rate since its first visit, if it is still in use.
 
     A depth that was first seen lately has a rate over the time since then, not over the whole

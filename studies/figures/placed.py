@@ -36,8 +36,8 @@ OTHERS = (
     "optimal:budget=4",
     "optimal:budget=2,coordinate=end",
 )
-PLACERS = ("adaptive", *OTHERS, "clairvoyant")
-FREE = ("dense", "adaptive", "clairvoyant", "branch")
+PLACERS = ("adaptive", *OTHERS)
+FREE = ("dense", "adaptive", "branch")
 COORDINATES = ("start", "end", "branch", "auto")
 SMALL_PLACERS = ("adaptive", "published:budget=8", "block:size=1024", "balanced:budget=4", "branch")
 SMALL = ("150 MB", "200 MB", "250 MB", "300 MB")
@@ -86,22 +86,15 @@ def _chosen(place: Workplace, name: str) -> str:
 
 
 def _bounded(place: Workplace, name: str, capacities: dict[str, str], ideal: float) -> Figures:
-    """Return, by share of the peak, the savings with `lru`, with foresight, and their bound."""
+    """Return, by share of the peak, the savings with `lru`."""
     sizes = list(capacities.values())
     lru = _world(place, name, "lru", PLACERS, sizes)
-    ahead = _world(place, name, "belady", ["clairvoyant"], sizes, eviction="belady")
     savings = {}
     for share, at in zip(capacities, lru.capacities, strict=True):
         rates = {each: _rate(lru, each, at) / ideal for each in PLACERS}
-        bound = lru.points["adaptive", at].bound_tokens
-        whole = lru.points["adaptive", at].total("prompt_tokens")
         savings[share] = {
             "adaptive": rates["adaptive"],
             "best_of_others": max(rates[each] for each in OTHERS),
-            "branch": rates["branch"],
-            "clairvoyant": rates["clairvoyant"],
-            "belady": _rate(ahead, "clairvoyant", at) / ideal,
-            "bound": bound and bound / whole / ideal,
         }
     return savings
 
@@ -112,7 +105,6 @@ def _world(
     kind: str,
     placers: Sequence[str],
     capacities: Sequence[str],
-    eviction: str = "lru",
 ) -> WorldPoints:
     """Replay a trace on the instant server with an alignment of 1, and no warm-up."""
     trace, block = TRACES[name]
@@ -120,7 +112,7 @@ def _world(
         "workload": {"trace": str(place.trace(trace)), "block": block},
         "model": {"profile": PROFILE, "alignment": 1},
         "server": {"kind": "instant"},
-        "policy": {"eviction": eviction},
+        "policy": {"eviction": "lru"},
         "grid": {"policy.placer": list(placers), "cache.capacity": list(capacities)},
     }
     results = Study(settings).run(place.folder / f"placed_{name}_{kind}", place.jobs)

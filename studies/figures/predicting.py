@@ -23,7 +23,7 @@ from reports.results.comparison import compare
 from reports.results.memory import RememberedRequests, memory_requests
 from reports.statistics import Estimate, Ratio, corrected, paired_difference, replay_difference
 from simulator.trace.trace import Trace
-from studies.figures.births import Births
+from studies.figures.births import BirthsEstimator
 from studies.figures.parts import Figures, Part, Workplace
 from studies.figures.sweeps import estimate
 from workloads.arrivals import Poisson
@@ -111,7 +111,7 @@ def _judged(
     depths: NDArray[np.int64], known: dict[str, NDArray[np.int64]], memory: float = 0.0
 ) -> _Judged:
     """Follow all placers, and sum by window what counts: all but the first tenth."""
-    with patch.dict(PREDICTORS, births=Births):
+    with patch.dict(PREDICTORS, births=BirthsEstimator):
         saved = known | {
             name: follow(spec, depths).saved_tokens(depths)
             for name, spec in (PLAIN | PREDICTED).items()

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from studies.figures import (
     answers,
+    caps,
     comparing,
     drifting,
     evictions,
+    foresight,
     gallery,
     losses,
     papers,
@@ -29,7 +31,9 @@ MODULES = (
     placing,
     answers,
     placed,
+    foresight,
     papers,
+    caps,
     twins,
 )
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}

@@ -154,7 +154,7 @@ def cells() -> list[Cell]:
         *_dealt("admission", ADMISSIONS, 4),
         *_dealt("admission", ("never",), 2, capacity="unbounded"),
     ]
-    return [*dealt, *_aligned()]
+    return [*dealt, *_aligned(), *_capped()]
 
 
 def _dealt(axis: str, subjects: Sequence[str], times: int, **fixed: Any) -> Iterator[Cell]:
@@ -183,6 +183,21 @@ def _aligned() -> Iterator[Cell]:
         policies = ("adaptive", "lru", "always")
         more = {"model.alignment": alignment}
         yield Cell(traffic, *policies, "queue", "tail", "hybrid", "2GiB", more)
+
+
+def _capped() -> Iterator[Cell]:
+    """Yield cells with caps on the states of a prefix, and with caches of entries."""
+    settings = (
+        ("documents", "optimal:budget=3", "path:2", "tree"),
+        ("mixture", "random:budget=3", "entry:2", "tree"),
+        ("agents", "adaptive", "path:3", "tree"),
+        ("chats", "last", "entry:1", "tree"),
+        ("documents", "published:budget=4", None, "entries:last=20"),
+        ("thoughts", "greedy:budget=3", "path:2", "entries:per_document=3"),
+    )
+    for traffic, placer, cap, kind in settings:
+        more = {"cache.kind": kind} | ({} if cap is None else {"cache.states_per_prefix": cap})
+        yield Cell(traffic, placer, "fifo", "always", "queue", "tail", "hybrid", "2GiB", more)
 
 
 def shared() -> Path:

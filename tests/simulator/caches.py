@@ -9,6 +9,7 @@ from policies.eviction.lru import Lru
 from simulator.cache.layout import unified
 from simulator.cache.policy_cache import PolicyCache
 from simulator.cache.request import Running
+from simulator.cache.state_cap import CapRule
 from simulator.costs.cost_model import CostModel
 from simulator.plugins.context import TAIL, CacheContext, Sizes
 from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy, Placer
@@ -37,13 +38,15 @@ def cache_of(
     admission: AdmissionPolicy | None = None,
     *,
     count_running: bool = False,
+    cap: CapRule | None = None,
     **sizes: Any,
 ) -> PolicyCache:
     """Return a cache of one pool: LRU, and whatever comes is admitted, unless it says otherwise."""
     context = context_of(**sizes)
     layout = unified(context, eviction or Lru())
+    admission = admission or Always()
     return PolicyCache(
-        trace, context, placer, admission or Always(), layout, count_running=count_running
+        trace, context, placer, admission, layout, count_running=count_running, cap=cap
     )
 
 

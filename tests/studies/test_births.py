@@ -7,11 +7,11 @@ from math import expm1
 import pytest
 
 from simulator.plugins.protocols import Overlap
-from studies.figures.births import DEATHS, YOUNG, Births
+from studies.figures.births import DEATHS, YOUNG, BirthsEstimator
 
 
 def weights(depths: list[int]) -> dict[int, float]:
-    estimator = Births(0.99)
+    estimator = BirthsEstimator(0.99)
     for depth in depths:
         estimator.observe(Overlap(depth, 1000))
     law = estimator.law()

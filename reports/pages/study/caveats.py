@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reports.caveats import (
+    LostToRandom,
+    budgeted,
     corrected,
     extrapolated,
     intervals,
     looking_ahead,
+    lost_to_random,
     not_served,
     overloaded,
     profile_caveats,
@@ -22,6 +25,7 @@ from reports.results.points import Point, WorldPoints
 from reports.words import sentence
 
 MOST_FAILED = 5
+NEW_STATES = "checkpoints_mean_per_request"
 
 
 def study_caveats(worlds: Sequence[WorldPoints], manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -35,6 +39,10 @@ def study_caveats(worlds: Sequence[WorldPoints], manifest: Mapping[str, Any]) ->
         worlds[0].margins if worlds else Margins(),
     )
     yield from warmup(manifest.get("warmup_share") or 0, manifest.get("warmup_auto"))
+    for world in worlds:
+        if not _capped(manifest):
+            yield from budgeted(_budgets(world))
+        yield from lost_to_random([*_losses_to_random(world)])
     yield from not_served(*(_total(points, f"requests_{n}") for n in ("rejected", "unfinished")))
     yield from _overloaded(worlds)
     for note in manifest.get("capacity_notes", []):
@@ -78,6 +86,38 @@ def _evidence(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[
         reasons = [each.reason for each in estimates if each.reason]
         reason = reasons[0] if reasons else "one short replay is too short to tell"
         yield f"Some figures have no interval: {reason}."
+
+
+def _capped(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether the study bounds the states that are resident for a prefix, or varies that."""
+    study = manifest.get("study", {})
+    keys = ("kind", "states_per_prefix")
+    cache, grid = study.get("cache", {}), study.get("grid", {})
+    return any(key in cache or f"cache.{key}" in grid for key in keys)
+
+
+def _budgets(world: WorldPoints) -> dict[str, float]:
+    """Return the new states a request of the placers that have a budget, at the focus."""
+    points = (point for point in world.at(world.focus) if "budget=" in point.series.placer)
+    states = {point.series.name: point.mean(NEW_STATES) for point in points}
+    return {name: count for name, count in states.items() if count is not None}
+
+
+def _losses_to_random(world: WorldPoints) -> Iterator[LostToRandom]:
+    """Yield the placers with a budget that `random` beats at the focus with no more new states."""
+    points = [point for point in world.at(world.focus) if "budget=" in point.series.placer]
+    draws = [point for point in points if point.series.placer.startswith("random:")]
+    for point in points:
+        for drawn in draws:
+            states, drawn_states = point.mean(NEW_STATES), drawn.mean(NEW_STATES)
+            if point in draws or states is None or drawn_states is None or drawn_states > states:
+                continue
+            more = drawn.less(point, "token_hit_rate")
+            if more is not None and more.low is not None and more.high is not None and more.low > 0:
+                interval = (100 * more.value, 100 * more.low, 100 * more.high)
+                names = (point.series.name, drawn.series.name)
+                yield LostToRandom(*names, *interval, states, drawn_states)
+                break
 
 
 def _overloaded(worlds: Sequence[WorldPoints]) -> Iterator[str]:

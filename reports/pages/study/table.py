@@ -39,6 +39,7 @@ HEADINGS = (
     Heading("Of the best possible", "saved tokens / the most that any policy could save"),
     Heading("Realised bytes", "mean over time, and peak"),
     Heading("Checkpoints", "peak bytes, and peak count"),
+    Heading("New states", "stored a request, and the prompt tokens saved for each of them"),
     Heading("Stranded KV", "mean bytes of KV beyond the resume point"),
     Heading("Requests", "finished / all, rejected and unfinished included"),
     Heading("Cells", "finished / all replications"),
@@ -130,11 +131,21 @@ def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[T
             point.mean("checkpoints_peak_bytes"),
             "" if states is None else f"{format_count(states)} states",
         ),
+        _new_states(point),
         _bytes(point.mean("kv_stranded_bytes_mean")),
         TableCell(
             f"{format_count(finished)} / {format_count(total)}", _unserved(point), str(finished)
         ),
     ]
+
+
+def _new_states(point: Point) -> TableCell:
+    """Return the states stored a request, with the tokens saved for each."""
+    states, written = point.mean("checkpoints_mean_per_request"), point.total("checkpoints_written")
+    if states is None:
+        return TableCell("n/a")
+    each = f"{format_count(point.total('saved_tokens') / written)} tokens each" if written else ""
+    return TableCell(f"{states:.2f}", each, _key(states))
 
 
 def _difference(estimate: Estimate | None, size: float, unit: str) -> TableCell:

@@ -127,15 +127,28 @@ def test_no_policy_beats_the_bound() -> None:
 
 def test_the_bound_by_hand() -> None:
     # Three times the same 4 tokens: each repeat may resume at 3, and needs 3 bytes of KV and 3 of
-    # state for one request. A capacity of 4 allows 12 byte-requests in all: both fit.
+    # state for one request. A capacity of 6 holds them.
     trace = trace_of([(1, 2, 3, 4)] * 3)
-    holding = best_holding(trace, Grid(), Sizes(1, 3), 4)
+    holding = best_holding(trace, Grid(), Sizes(1, 3), 6)
     assert (holding.resume.tolist(), holding.bound_tokens) == ([0, 3, 3], 6.0)
-    # A capacity of 2 allows 6: one of them; a capacity of 1 half of one.
-    for capacity, bound in ((2, 3.0), (1, 1.5)):
+    # Two prompts in turn: each needs 6 bytes for two requests. A capacity of 6 allows 6 bytes
+    # three times, half as much as would hold both: one of them, and a half of the other.
+    trace = trace_of([(1, 2, 3, 4), (5, 6, 7, 8)] * 2)
+    for capacity, bound in ((6, 4.5), (8, 6.0), (12, 6.0)):
         holding = best_holding(trace, Grid(), Sizes(1, 3), capacity)
         assert holding.bound_tokens == pytest.approx(bound)
     assert best_holding(trace, Grid(), Sizes(1, 3), 0).bound_tokens == pytest.approx(0.0)
+
+
+def test_it_plans_with_answers_and_with_any_grid() -> None:
+    first, second = tuple(range(10)), tuple(range(25))
+    trace = trace_of([first, second], answers=[tuple(range(10, 20)), ()])
+    for placer in ("clairvoyant", "clairvoyant:checkpoints=1"):
+        assert saved(replay(trace, placer, capacity_bytes=100)) == 20
+    trace = trace_of([tuple(range(1536))] * 5, granularity=512)
+    for eviction in ("lru", "belady", "clairvoyant"):
+        got = replay(trace, "clairvoyant", 528, capacity_bytes=2000, eviction=eviction)
+        assert saved(got) == 4 * 1056
 
 
 def test_rejected_requests_do_not_put_it_out_of_step() -> None:

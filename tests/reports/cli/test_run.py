@@ -70,6 +70,20 @@ def test_the_best_possible_of_a_hand_worked_trace(milepost: Milepost, trace_file
     assert late["bound_saved_tokens"] == 0
 
 
+def test_nothing_exceeds_the_best_possible_where_block_and_alignment_differ(
+    milepost: Milepost, tmp_path: Path
+) -> None:
+    """The state wanted at 1,536 is stored at 1,056, from where all but the first resume."""
+    trace = tmp_path / "five.jsonl"
+    row = '{"timestamp": %d, "input_length": 1536, "output_length": 1, "hash_ids": [1, 2, 3]}\n'
+    trace.write_text("".join(row % (1000 * number) for number in range(5)))
+    flags = ("--trace", trace, "--capacity", "1 GiB", "--server", "instant")
+    for placer in ("last", "clairvoyant", "dense"):
+        asked = (*flags, "--set", "model.alignment=528", "--placer", placer)
+        assert "(4,224 / 7,680)" in milepost("run", *asked).out
+        assert ("100.0 % (4,224 / 4,224)" in milepost("run", *asked).out) == (placer != "dense")
+
+
 def test_one_seed_one_result(milepost: Milepost) -> None:
     def figures(seed: int) -> str:
         summary = milepost("run", *SMALL, "--seed", seed, "--json").json

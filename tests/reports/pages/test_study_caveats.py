@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from reports.results.comparison import compare
 from tests.reports.pages.rendering import caveats_of
-from tests.reports.sample_study import GIB, sample
+from tests.reports.sample_study import GIB, PLACERS, sample
 
 
 def test_the_correction_and_its_number_are_told() -> None:
@@ -34,3 +35,34 @@ def test_what_a_trace_tells_is_told_of_each_workload() -> None:
     assert any(text.startswith("a tells overlaps to whole blocks of 512 tokens") for text in box)
     assert "b: drawn." in box
     assert not any("The trace tells" in text for text in box)
+
+
+BUDGETS = ["random:budget=4", "optimal:budget=4", "adaptive"]
+
+
+def budget_caveats(manifest_more: dict[str, object] | None = None) -> tuple[list[str], list[str]]:
+    """Return the caveats on budgets and on `random` of a study of three placers."""
+    cells, manifest = sample(BUDGETS, [8 * GIB], baseline="adaptive")
+    box = caveats_of(compare(cells, manifest), manifest | (manifest_more or {}))
+    budgets = [text for text in box if text.startswith("A budget bounds")]
+    return budgets, [text for text in box if text.startswith("random:budget=4 beats")]
+
+
+def test_what_a_budget_does_not_bound_is_told_unless_it_is_capped() -> None:
+    (told,), _ = budget_caveats()
+    assert "random:budget=4 1.40, optimal:budget=4 1.40. Compare at equal realised states" in told
+    capped = {"study": {"cache": {"states_per_prefix": "path:4"}}}
+    assert budget_caveats(capped)[0] == []
+    assert budget_caveats({"study": {"grid": {"cache.kind": ["tree"]}}})[0] == []
+
+
+def test_where_random_wins_with_no_more_states_the_page_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(PLACERS, "optimal:budget=4", 0.3)
+    _, (told,) = budget_caveats()
+    assert "beats optimal:budget=4 by 1" in told
+    assert "with 1.40 new states a request, not 1.40. It draws anew" in told
+    assert "adaptive" not in told.partition(". It draws")[0]
+    monkeypatch.setitem(PLACERS, "optimal:budget=4", 0.7)
+    assert budget_caveats()[1] == []

@@ -7,21 +7,23 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import pytest
 
 from policies.placement.holding import ResumeOptions
 from policies.registry import create
-from reports.results.bound import all_served, bound_saved_tokens, stored_bound
+from reports.results.bound import bound_saved_tokens, stored_bound
 from reports.study.scenario import build_scenario
 from reports.study.sections import CacheSection, ResolvedStudy, ServerSection
+from simulator.serving.instant import Instant
 from simulator.simulation import Scenario, simulate
 from simulator.trace.trace import Trace
 from tests.reports.pages.rendering import render_study
 from tests.reports.pages.test_study_page import text_of
 from tests.reports.sample_study import GIB, sample
+from workloads.arrivals import Poisson
+from workloads.drift import Drift
 from workloads.store import save
-from workloads.synthetic import SyntheticSpec, generate
+from workloads.synthetic import SyntheticSpec, generate, read_generator
 
 Kind = Literal["instant", "queue"]
 POLICIES = (
@@ -80,12 +82,25 @@ def test_more_capacity_or_more_requests_never_lower_it(trace: Trace) -> None:
     assert bound(GIB, 0.2) <= bound(GIB, 0.0)
 
 
-def test_known_answers_and_unserved_requests_have_none(trace: Trace) -> None:
-    answered = replace(trace, after=trace.leaf)
-    assert bound_saved_tokens(answered, scenario(GIB)) is None
-    crowded = trace.with_arrivals(np.zeros(len(trace)))
-    full = replace(scenario(GIB, "queue"), queue_limit=3)
-    assert not all_served(simulate(crowded, full))
+@pytest.mark.parametrize("name", ["chats", "agents", "thoughts"])
+@pytest.mark.parametrize("warmup", [0.0, 0.4])
+def test_known_answers_and_unserved_requests_have_one_too(name: str, warmup: float) -> None:
+    trace = read_generator(name).trace(300, 3, Poisson().at_rate(1.0), Drift())
+    assert trace.after is not None
+    for kind in ("instant", "queue"):
+        for capacity in (GIB // 4, 2 * GIB):
+            wanted = replace(scenario(capacity, kind), queue_limit=2)
+            bound = bound_saved_tokens(trace, wanted, warmup)
+            assert bound is not None
+            for placer in ("marconi", "last", "branch"):
+                tried = replace(wanted, placer=partial(create, "placer", placer))
+                saved = simulate(trace, tried).rows_after(warmup)["saved_tokens"].sum()
+                assert saved <= bound
+
+
+def test_several_replicas_and_own_schedulers_have_none(trace: Trace) -> None:
+    assert bound_saved_tokens(trace, replace(scenario(GIB), replicas=2)) is None
+    assert bound_saved_tokens(trace, replace(scenario(GIB), server=Instant)) is None
 
 
 def test_the_page_tells_how_far_it_is_and_marks_who_looks_ahead() -> None:
