@@ -26,12 +26,24 @@ from tests.simulator.prompts import trace_of
 BASES = {"prompt": PROMPT_END, "answer": ANSWER_END, "within": WITHIN}
 
 
+class AllPoints(ReturnPoints):
+    """Remembers all points that were made."""
+
+    def __init__(self, grid):
+        self.all = []
+        super().__init__(grid)
+
+    def _made(self, *args):
+        self.all.append(super()._made(*args))
+        return self.all[-1]
+
+
 class Learner(Wanted):
     """Wants no states; learns points from each request, and notes the candidates of each prompt."""
 
     def __init__(self, grid):
         super().__init__()
-        self.points = ReturnPoints(grid)
+        self.points = AllPoints(grid)
         self.asked = []
 
     def place(self, prefix, window):
@@ -85,8 +97,8 @@ class Known:
         self.cache.commit(running, upto, 0.0)
 
     def made(self):
-        """Return what all points are, in the order in which they were made; none was served."""
-        return [(*what(point.kind), point.position, point.last) for point in self.points.fresh]
+        """Return what all points are, in the order in which they were made."""
+        return [(*what(point.kind), point.position, point.last) for point in self.points.all]
 
     def log(self):
         """Return all waits: kind, begin and end, None for those that are not over."""

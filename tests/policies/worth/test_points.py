@@ -141,7 +141,7 @@ def test_candidates_of_an_answer_and_of_a_prompt_that_may_be_repeated() -> None:
 def test_of_points_above_the_age_counts() -> None:
     """The prompt that comes third passes the end of the first, to which it does not return."""
     known = Known(["abcd", "abcdefgh", "abcdefghijkl"]).serve_all()
-    first = known.points.fresh[0]
+    first = known.points.all[0]
     before = known.points.rate[first.kind]
     # At request 3 (two were observed before) its last use, by the second, was that moment.
     assert known.learner.asked[2][2] == (4, known.points.uses[first.kind], before[0])
