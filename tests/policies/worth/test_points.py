@@ -298,7 +298,7 @@ def test_all_waits_are_those_of_the_model(chosen):
 
 
 def test_it_learns_that_chats_go_on_and_documents_do_not() -> None:
-    """Each chat has three turns, one right after another; between them come prompts on their own."""
+    """Each chat has three turns, one right after another; then comes a prompt on its own."""
     prompts, labels = [], []
     for number in range(60):
         chat = chr(2000 + number) * 9
