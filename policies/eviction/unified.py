@@ -12,13 +12,17 @@ from policies.orders.heaps import in_order
 from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.parameters import require
-from policies.worth.points import ReturnPoint
-from policies.worth.worth import AIM, Worth, saving_by
+from policies.worth.points import NEVER, ReturnPoint, ReturnPoints
+from policies.worth.worth import AIM, Worth, in_tokens, saving_by
 from simulator.plugins.context import SPAN, CacheContext
 from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
+from simulator.trace.grid import Grid
 
 MOST_POINTS: Final = 4  # that a state serves: of twice as many, those of least rate are forgotten
+
+
+Place = tuple[float, int, int, Checkpoint]  # worth, number of the state, time, state
 
 
 class Service:
@@ -28,9 +32,10 @@ class Service:
     `due` the request at which its worth changes with age.
     """
 
-    __slots__ = ("clock", "due", "freed", "points", "waits", "worth")
+    __slots__ = ("clock", "due", "freed", "number", "points", "waits", "worth")
 
-    def __init__(self) -> None:
+    def __init__(self, number: int) -> None:
+        self.number = number
         self.points: list[ReturnPoint] = []
         self.worth = 0.0
         self.freed = 1
@@ -49,14 +54,17 @@ class Unified(PrefixEviction):
         super().__init__()
         require(aim in AIM, "aim", " or ".join(AIM), aim)
         self._aim = aim
+        self._points = ReturnPoints(Grid())
+        self._saving = in_tokens
+        self._learns = False
         self._bare = BareKv()
         self._lineage = Lineage()
         self._states: dict[Checkpoint, None] = {}
         self._waiting: list[Checkpoint] = []
-        self._heap: list[tuple[float, int, Checkpoint]] = []
+        self._heap: list[Place] = []
         self._limit = 64
         self._due: dict[int, list[Checkpoint]] = {}
-        self._clock = 0
+        self._clock = self._number = self._now = 0
         self._learned = 0
         self.asked = False
         self._kv_bytes = 1
@@ -90,10 +98,12 @@ class Unified(PrefixEviction):
             for state in points.used:
                 self._note(state)
             points.used.clear()
-        for state in self._due.pop(points.now, ()):
-            service = state.policy_data
-            if service is not None and service.due == points.now:
-                self._note(state)
+        while self._now < points.now:  # requests in flight may have been told by others
+            self._now = now = self._now + 1
+            for state in self._due.pop(now, ()):
+                service = state.policy_data
+                if service is not None and service.due == now:
+                    self._note(state)
         if self._learned != points.learned:
             self._learned = points.learned
             for state in self._states:
@@ -103,6 +113,8 @@ class Unified(PrefixEviction):
         """Give the points of the last request to the states that serve them."""
         fresh = self._points.fresh
         for point in fresh:
+            if point.server is not None:
+                continue
             position, span = point.position, point.span
             while span.start >= position and span.stop:
                 span = span.parent
@@ -133,7 +145,8 @@ class Unified(PrefixEviction):
                 self._bare.offer(entry)
             self._note_last(entry.parent)
             return
-        entry.policy_data = service = Service()
+        self._number = number = self._number + 1
+        entry.policy_data = service = Service(number)
         self._states[entry] = None
         for changed in self._lineage.add(entry):
             self._note(changed)
@@ -228,7 +241,7 @@ class Unified(PrefixEviction):
             self._settle()
         heap = self._heap
         while heap:
-            _, clock, state = heap[0]
+            *_, clock, state = heap[0]
             service = state.policy_data
             if service is not None and service.clock == clock:
                 if not state.pins:
@@ -258,7 +271,7 @@ class Unified(PrefixEviction):
     def _in_order(self, outlook: Outlook) -> Iterator[Checkpoint]:
         if self._waiting:
             self._settle()
-        for _, clock, state in in_order(self._heap):
+        for *_, clock, state in in_order(self._heap):
             service = state.policy_data
             if service is not None and service.clock == clock and outlook.evictable(state):
                 yield state
@@ -273,7 +286,7 @@ class Unified(PrefixEviction):
         # The heap is walked from the least worth up, without changing it (`orders.heaps.in_order`).
         reached = [(heap[0], 0)] if heap else []
         while reached:
-            (worth, clock, state), at = reached[0]
+            (worth, _, clock, state), at = reached[0]
             service: Service | None = state.policy_data
             if service is not None and service.clock == clock and not state.pins:
                 while freed + service.freed >= wanted:
@@ -304,18 +317,20 @@ class Unified(PrefixEviction):
 
     def _settle(self) -> None:
         points, above = self._points, self._lineage.above
-        rates, now, heap = points.rate, points.now, self._heap
+        rates, until = points.rate, points.until
+        now, heap = points.now, self._heap
         for state in self._waiting:
             service: Service | None = state.policy_data
             if service is None or not service.waits:
                 continue
             service.waits = False
-            rate, due = 0.0, 0
+            rate, due = 0.0, NEVER
             for point in service.points:
-                bits = (now - point.last).bit_length()
-                rate += rates[point.kind][bits]
-                change = point.last + (1 << bits)
-                if not due or change < due:
+                kind, last = point.kind, point.last
+                bits = (now - last).bit_length()
+                rate += rates[kind][bits]
+                change = last + until[kind][bits]
+                if change < due:
                     due = change
             start = above[state]
             gain = self._saving(start, state.position)
@@ -323,13 +338,13 @@ class Unified(PrefixEviction):
             service.worth = worth = rate * gain / freed
             if due != service.due:
                 service.due = due
-                if due:
+                if due < NEVER:
                     self._due.setdefault(due, []).append(state)
             if state.pins:
                 service.clock = 0
             else:
                 self._clock = service.clock = clock = self._clock + 1
-                heappush(heap, (worth, clock, state))
+                heappush(heap, (worth, service.number, clock, state))
         self._waiting.clear()
         if len(heap) > self._limit:
             self._compact()
@@ -338,7 +353,7 @@ class Unified(PrefixEviction):
         self._heap = [
             item
             for item in self._heap
-            if item[2].policy_data is not None and item[2].policy_data.clock == item[1]
+            if item[3].policy_data is not None and item[3].policy_data.clock == item[2]
         ]
         heapify(self._heap)
         self._limit = 2 * len(self._heap) + 64

@@ -68,14 +68,15 @@ def indices(chances: Table, again: NDArray[np.bool_]) -> tuple[Table, Table]:
 
 def _values(chances: Table, gain: Table) -> Table:
     """Return V by bin of ages, kind and price; shape (BINS, kinds, prices)."""
-    values = np.empty((BINS, *gain.shape))
-    value = np.zeros(gain.shape)
+    chance = chances.T[:, :, None]
+    earned = chance * gain - PRICES * (_WIDTHS[:, None, None] * (1.0 - chance / 2))
+    values = np.zeros((BINS + 1, *gain.shape))
     for age_bin in reversed(range(BINS)):
-        chance = chances[:, age_bin, None]
-        cost = PRICES * (_WIDTHS[age_bin] * (1.0 - chance / 2))
-        value = np.maximum(0.0, chance * gain + (1.0 - chance) * value - cost)
-        values[age_bin] = value
-    return values
+        value = values[age_bin]
+        np.multiply(1.0 - chance[age_bin], values[age_bin + 1], out=value)
+        value += earned[age_bin]
+        np.maximum(value, 0.0, out=value)
+    return values[:-1]
 
 
 def _zeros(values: Table) -> Table:

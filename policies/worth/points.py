@@ -39,9 +39,12 @@ POINTS: Final = BRANCH + 1
 _ALIKE: Final = ((0, 5), (5, 10), (10, 15), (15, 16), (16, 17))  # kinds that have much in common
 KINDS: Final = POINTS * STAGES
 LABELS: Final = 8  # further labels are not told apart
+IN_FLIGHT: Final = 1024  # requests between two tellings of one, at most
 PRIOR: Final = 12.0  # waits of its own that weigh as much as those of the kinds next to it
 FIRST_CHANCE: Final = 0.03  # of a use in a bin, before anything is known
 MOST_CHANCE: Final = 0.999
+ALIKE: Final = 1.1  # the ratio of rates of two bins up to which they count as the same
+NEVER: Final = 1 << 60
 LEAST_DIVERGENCES: Final = 8  # before a label has a law of its own
 LEAST_STEP, MOST_STEP = 32, 1024  # requests between two computations of the index
 
@@ -109,15 +112,15 @@ class ReturnPoints:
         self.used: list[Any] = []
         self.fresh: list[ReturnPoint] = []
         self.rate: list[list[float]] = []
+        self.until: list[list[int]] = []
         self.uses: list[float] = []
         self._grid = grid
-        self._request = -1
-        self._answered = -1
+        self._told: dict[int, None] = {}  # the latest requests
         self.sightings = Sightings()
         self.sightings.grid = grid
         self._waits = Waits()
         self._ends: dict[Segment, ReturnPoint] = {}
-        self._insides: dict[Segment, ReturnPoint] = {}
+        self._insides: dict[Segment, int] = {}  # the waits for a first divergence
         self._tokens: dict[Segment, ReturnPoint] = {}
         self._branches: dict[KvSpan, ReturnPoint] = {}
         self._repeats = False
@@ -133,8 +136,10 @@ class ReturnPoints:
         Being told of a request twice does no harm, and its answer may be told later.
         """
         leaf, end, label = overlap.span, overlap.end, overlap.label
-        if overlap.request != self._request:
-            self._request = overlap.request
+        if overlap.request not in self._told:
+            self._told[overlap.request] = None
+            if len(self._told) > IN_FLIGHT:
+                del self._told[next(iter(self._told))]
             self.now += 1
             if self.now >= self._due:
                 self._learn()
@@ -185,21 +190,15 @@ class ReturnPoints:
         """Let the points of a new segment wait: its end, and its inside."""
         turns = self._turns
         self._ends[segment] = self._made(base + turns, label, end, segment.end, turns)
-        middle = (segment.start + segment.stop) // 2
-        self._insides[segment] = self._made(WITHIN + turns, label, end, middle, turns)
+        within = _kind(WITHIN + turns, label)
+        self._insides[segment] = self._waits.begin(within, self.now)
         if self._repeats and base == PROMPT_END and segment.whole:
             before = self._grid.floor(segment.stop - 1)
             self._tokens[segment] = self._made(LAST_TOKEN, label, end, before, turns)
 
-    def _made(
-        self, point: int, label: int, span: KvSpan, position: int, turns: int
-    ) -> ReturnPoint:
-        kind = point * STAGES
-        if 0 <= label < LABELS:
-            kind += KINDS * (label + 1)
-        made = ReturnPoint(
-            kind, self.now, self._waits.begin(kind, self.now), span, position, turns
-        )
+    def _made(self, point: int, label: int, span: KvSpan, position: int, turns: int) -> ReturnPoint:
+        kind = _kind(point, label)
+        made = ReturnPoint(kind, self.now, self._waits.begin(kind, self.now), span, position, turns)
         self.fresh.append(made)
         return made
 
@@ -212,7 +211,7 @@ class ReturnPoints:
             self._use(branch)
         if not segment.left:
             segment.left = True
-            self._use(self._insides[segment])
+            self._waits.end(self._insides.pop(segment), self.now)
             part = segment.part
             for label in {-1, segment.label}:
                 law = self._laws.get((part, label))
@@ -268,8 +267,11 @@ class ReturnPoints:
                 if known is below and point is not self._branches.get(span):
                     continue
                 kind, age = point.kind, (self.now - point.last).bit_length()
-                if place == INSIDE and point.kind // STAGES % POINTS == BRANCH or place == END and (
-                    point.kind // STAGES % POINTS != BRANCH
+                if (
+                    place == INSIDE
+                    and point.kind // STAGES % POINTS == BRANCH
+                    or place == END
+                    and (point.kind // STAGES % POINTS != BRANCH)
                 ):  # this prompt returns to it
                     kind, age = kind + (kind % STAGES < STAGES - 1), 0
                 uses += self.uses[kind]
@@ -311,7 +313,7 @@ class ReturnPoints:
     def _learn(self) -> None:
         """Compute rates and uses from the waits so far."""
         self.learned += 1
-        self._due = self.now + max(LEAST_STEP, min(MOST_STEP, self.now // 10))
+        self._due = self.now + max(LEAST_STEP, min(MOST_STEP, self.now // 6))
         used, came = self._waits.counts(KINDS * (LABELS + 1), self.now)
         shape = (LABELS + 1, POINTS, STAGES, BINS)
         used, came = used.reshape(shape), came.reshape(shape)
@@ -329,11 +331,29 @@ class ReturnPoints:
         rows = index.reshape(len(groups), KINDS, BINS)
         counts = uses.reshape(len(groups), KINDS)
         tables = {group: at for at, group in enumerate(groups.tolist())}
-        self.rate, self.uses = [], []
+        self.rate, self.until, self.uses = [], [], []
+        lasting = _lasting(rows)
         for group in range(LABELS + 1):
             at = tables.get(group, 0)
             self.rate += [row + row[-1:] * 44 for row in rows[at].tolist()]
+            self.until += [row + [NEVER] * 44 for row in lasting[at].tolist()]
             self.uses += counts[at].tolist()
+
+
+def _lasting(rates: np.ndarray) -> np.ndarray:
+    """Return the age up to which each rate stays about the same, of the same shape."""
+    lasting = np.full(rates.shape, NEVER)
+    ratio = rates[..., 1:] / rates[..., :-1]
+    alike = (ratio <= ALIKE) & (ratio * ALIKE >= 1.0)
+    for age_bin in reversed(range(BINS - 1)):
+        ends = 1 << age_bin
+        lasting[..., age_bin] = np.where(alike[..., age_bin], lasting[..., age_bin + 1], ends)
+    return lasting
+
+
+def _kind(point: int, label: int) -> int:
+    """Return the kind of a point that has not been used, of a request with a label."""
+    return point * STAGES + (KINDS * (label + 1) if 0 <= label < LABELS else 0)
 
 
 def _shrunk(used: np.ndarray, came: np.ndarray, to: np.ndarray) -> np.ndarray:

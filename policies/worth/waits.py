@@ -49,7 +49,9 @@ class Waits:
         """
         if len(self._kinds) > 2 * _REMEMBERED:
             self._forget(len(self._kinds) - _REMEMBERED)
-        kind, begun, ended = (np.array(column) for column in (self._kinds, self._begun, self._ended))
+        kind, begun, ended = (
+            np.array(column) for column in (self._kinds, self._begun, self._ended)
+        )
         age_bin = np.minimum(np.frexp(np.minimum(ended, now) - begun)[1], BINS - 1)
         cell = kind.astype(np.int64) * BINS + age_bin
         over = ended < _NEVER

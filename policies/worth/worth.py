@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from policies.worth.points import ReturnPoints
 from simulator.plugins.context import CacheContext
+from simulator.trace.grid import Grid
 
 AIM: Final = ("tokens", "seconds")  # what a state is to save
 
@@ -29,8 +30,8 @@ class Worth:
 
     Parameters
     ----------
-    context
-        That of the cache.
+    grid
+        Where checkpoints may lie.
 
     Attributes
     ----------
@@ -40,22 +41,25 @@ class Worth:
         The order of the states that are cached, None where another policy orders them.
     """
 
-    def __init__(self, context: CacheContext) -> None:
-        self.points = ReturnPoints(context.grid)
+    def __init__(self, grid: Grid) -> None:
+        self.points = ReturnPoints(grid)
         self.order: Displacing | None = None
 
     @classmethod
     def of(cls, context: CacheContext) -> Worth:
         """Return what the policies of a cache share; the first of them makes it."""
-        shared = context.common.setdefault(cls, cls(context))
+        shared = context.common.get(cls)
+        if shared is None:
+            shared = context.common[cls] = cls(context.grid)
         assert isinstance(shared, cls)
         return shared
 
 
 def saving_by(aim: str, context: CacheContext) -> Callable[[int, int], float]:
     """Return a function from the start and the end of a prefill to what is saved without it."""
-    return context.costs.prefill_seconds if aim == "seconds" else _tokens
+    return context.costs.prefill_seconds if aim == "seconds" else in_tokens
 
 
-def _tokens(start: int, stop: int) -> float:
+def in_tokens(start: int, stop: int) -> float:
+    """Return the tokens of a prefill."""
     return float(stop - start)
