@@ -32,7 +32,7 @@ def cache(prompts, placer, capacity_bytes=10**6, answers=None, admission=None, *
 def points_of(order):
     """Return all points that are known."""
     known = order._points
-    tables = (known._ends, known._insides, known._tokens, known._branches)
+    tables = (known._ends, known._tokens, known._branches)
     return [point for table in tables for point in table.values()]
 
 
@@ -171,10 +171,9 @@ def test_it_agrees_with_a_recount_after_every_request(seed, placer):
 
 
 def served_by(order, held):
-    """Return the positions of the ends and branches that each state serves, by its position."""
-    insides = set(order._points._insides.values())
+    """Return the positions of the points that each state serves, by position of the state."""
     return {
-        state.position: sorted(p.position for p in {*state.policy_data.points} - insides)
+        state.position: sorted(point.position for point in state.policy_data.points)
         for state in states_of(held)
     }
 

@@ -9,59 +9,59 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.worth.points import BESIDE, FRESH, LABELS, LATER, LEAST_STEP
-from tests.policies.worth.known import Known, kind_of
+from tests.policies.worth.known import Known, kind_of, what
 
-# --- worked examples: kind, stage, label, position, and the request that used it last ------------
+# --- worked examples: kind, number of waits, label, position, and the request of the last use ----
 
 
 def test_turns_of_a_chat_are_told_apart_and_each_end_is_used_once() -> None:
     chat = ["abcdefghijkl"[:stop] for stop in (2, 4, 6, 8, 10)]
     assert Known(chat).serve_all().made() == [
         ("prompt 0", 1, -1, 2, 2),
-        ("within 0", 0, -1, 1, 1),
         ("prompt 1", 1, -1, 4, 3),
-        ("within 1", 0, -1, 3, 2),
         ("prompt 2", 1, -1, 6, 4),
-        ("within 2", 0, -1, 5, 3),
         ("prompt 3", 1, -1, 8, 5),
-        ("within 3", 0, -1, 7, 4),
         ("prompt 3", 0, -1, 10, 5),  # later turns are alike
-        ("within 3", 0, -1, 9, 5),
     ]
 
 
 def test_a_prompt_that_brings_more_than_it_shares_begins_anew() -> None:
     made = Known(["ab", "abcde"]).serve_all().made()
     assert made[0] == ("prompt 0", 1, -1, 2, 2)  # but it has returned
-    assert made[2] == ("prompt 0", 0, -1, 5, 2)
+    assert made[1] == ("prompt 0", 0, -1, 5, 2)
 
 
-def test_a_branch_is_a_point_from_the_second_prompt_on_and_the_inside_is_left_once() -> None:
+def test_a_branch_is_a_point_from_the_second_prompt_on() -> None:
     assert Known(["abcdefgh", "abcdWXYZ", "abcdPQRS", "abcdMNOP"]).serve_all().made() == [
         ("prompt 0", 0, -1, 8, 1),
-        ("within 0", 1, -1, 4, 2),  # the second prompt left it; the others leave at its branch
         ("branch", 2, -1, 4, 4),
         ("prompt 4", 0, -1, 8, 2),
-        ("within 4", 0, -1, 6, 2),
         ("prompt 4", 0, -1, 8, 3),
-        ("within 4", 0, -1, 6, 3),
         ("prompt 4", 0, -1, 8, 4),
-        ("within 4", 0, -1, 6, 4),
+    ]
+
+
+def test_an_inside_waits_for_its_first_divergence_alone() -> None:
+    known = Known(["abcdefgh", "abcdWXYZ", "abcPQRST", "abcdefghi"]).serve_all()
+    insides = [wait for wait in known.log() if what(wait[0])[0].startswith("within")]
+    turns = [(what(kind)[0], begun, ended) for kind, begun, ended in insides]
+    assert turns == [
+        ("within 0", 1, 2),  # the third prompt leaves it, too, at another point
+        ("within 4", 2, None),
+        ("within 0", 3, None),
+        ("within 1", 4, None),
     ]
 
 
 def test_what_continues_a_branch_is_a_second_turn() -> None:
     made = Known(["abcdefgh", "abcdWXYZ", "abcdWXYZuv"]).serve_all().made()
-    assert made[-2:] == [("prompt 1", 0, -1, 10, 3), ("within 1", 0, -1, 9, 3)]
-    assert made[3] == ("prompt 4", 1, -1, 8, 3)
+    assert made[-2:] == [("prompt 4", 1, -1, 8, 3), ("prompt 1", 0, -1, 10, 3)]
 
 
 def test_a_repeated_prompt_returns_to_the_token_before_its_end_once_that_is_known_to_be() -> None:
     assert Known(["abcd", "abcd", "wxyz", "wxyz", "wxyz"]).serve_all().made() == [
         ("prompt 0", 0, -1, 4, 1),  # no prompt resumes at the very end of its like
-        ("within 0", 0, -1, 2, 1),
         ("prompt 0", 0, -1, 4, 3),
-        ("within 0", 0, -1, 2, 3),
         ("last token", 2, -1, 3, 5),
     ]
 
@@ -70,28 +70,23 @@ def test_answers_have_ends_and_insides_of_their_own() -> None:
     prompts = ["abcd", "abcdxyef", "abcdxyefuzz"]
     assert Known(prompts, answers=["xy", "uv", ""]).serve_all().made() == [
         ("prompt 0", 0, -1, 4, 1),
-        ("within 0", 0, -1, 2, 1),
         ("answer 0", 1, -1, 6, 2),
-        ("within 0", 0, -1, 5, 1),
         ("prompt 1", 0, -1, 8, 2),
-        ("within 1", 0, -1, 7, 2),
         ("answer 1", 0, -1, 10, 2),
-        ("within 1", 1, -1, 9, 3),  # the third prompt goes on otherwise than the answer
         ("branch", 0, -1, 9, 3),
         ("prompt 4", 0, -1, 11, 3),
-        ("within 4", 0, -1, 10, 3),
     ]
 
 
 def test_labels_are_told_apart_up_to_a_number() -> None:
     labels = [0, LABELS - 1, LABELS, -1]
     made = Known(["ab", "cd", "ef", "gh"], labels=labels).serve_all().made()
-    assert [label for _, _, label, *_ in made[::2]] == [0, LABELS - 1, -1, -1]
+    assert [label for _, _, label, *_ in made] == [0, LABELS - 1, -1, -1]
 
 
 def test_a_branch_has_the_label_of_the_request_in_which_prompts_part() -> None:
     made = Known(["abcd", "abXY"], labels=[2, 5]).serve_all().made()
-    assert made[2] == ("branch", 0, 2, 2, 2)
+    assert made[1] == ("branch", 0, 2, 2, 2)
 
 
 def test_where_positions_are_rounded_down_what_leaves_behind_them_returns_to_the_end() -> None:
@@ -170,7 +165,7 @@ def test_requests_that_overlap_in_time_are_counted_once() -> None:
         for running in (first, second):
             known.step(running, upto)
     assert known.points.now == 2
-    assert [position for *_, position, _ in known.made()] == [6, 3, 6, 3]
+    assert [position for *_, position, _ in known.made()] == [6, 6]
 
 
 # --- the model -----------------------------------------------------------------------------------
@@ -238,7 +233,8 @@ class Model:
                 self.use(branch)
             if not part.left:
                 part.left = True
-                self.use(part.points["within"])
+                kind, _, begun, label = part.points.pop("within")
+                self.log.append((kind_of(kind, 0, label), begun, self.now))
         elif len(prompt) > depth:
             self.use(part.points["end"])
         else:
