@@ -154,7 +154,7 @@ def cells() -> list[Cell]:
         *_dealt("admission", ADMISSIONS, 4),
         *_dealt("admission", ("never",), 2, capacity="unbounded"),
     ]
-    return [*dealt, *_aligned(), *_capped()]
+    return [*dealt, *_aligned(), *_capped(), *_with_one_price()]
 
 
 def _dealt(axis: str, subjects: Sequence[str], times: int, **fixed: Any) -> Iterator[Cell]:
@@ -198,6 +198,17 @@ def _capped() -> Iterator[Cell]:
     for traffic, placer, cap, kind in settings:
         more = {"cache.kind": kind} | ({} if cap is None else {"cache.states_per_prefix": cap})
         yield Cell(traffic, placer, "fifo", "always", "queue", "tail", "hybrid", "2GiB", more)
+
+
+def _with_one_price() -> Iterator[Cell]:
+    """Yield cells whose policies learn together what states are worth."""
+    for traffic, server in (
+        ("documents", "queue"),
+        ("chats", "instant"),
+        ("conversation", "queue"),
+    ):
+        policies = ("unified", "unified", "unified")
+        yield Cell(traffic, *policies, server, "tail", "hybrid", "600MiB")
 
 
 def shared() -> Path:
