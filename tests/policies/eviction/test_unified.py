@@ -12,6 +12,7 @@ from policies.eviction.unified import MOST_POINTS, Unified
 from policies.orders.lineage import state_above, takes_kv
 from policies.placement.unified import UnifiedPlacer
 from simulator.plugins.context import SPAN, TAIL
+from tests.policies.worth.known import what
 from tests.simulator.caches import begin, cache_of, finish, serve
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import trace_of
@@ -32,7 +33,7 @@ def cache(prompts, placer, capacity_bytes=10**6, answers=None, admission=None, *
 def points_of(order):
     """Return all points that are known."""
     known = order._points
-    tables = (known._ends, known._tokens, known._branches)
+    tables = (known._ends, known._last_tokens, known._branches)
     return [point for table in tables for point in table.values()]
 
 
@@ -113,13 +114,13 @@ def is_at_a_state(span):
 
 
 def check_losses(held, order):
-    """Room costs what the least worth lose, byte by byte."""
+    """Room that is not free costs what the states of least worth lose, byte by byte."""
     order.losses_of([1])  # weighs what has changed
     states = sorted((worth(order, s), freed_now(s)) for s in states_of(held) if not s.pins)
     rooms = [1, 7, 20, 55, 300]
     expected = []
     for room in rooms:
-        loss, left = 0.0, room
+        loss, left = 0.0, max(0, room - held.pools["unified"].free_bytes)
         for value, freed in states:
             loss += value * min(freed, left)
             left -= min(freed, left)
@@ -170,10 +171,17 @@ def test_it_agrees_with_a_recount_after_every_request(seed, placer):
 # --- by hand -------------------------------------------------------------------------------------
 
 
-def served_by(order, held):
-    """Return the positions of the points that each state serves, by position of the state."""
+def served_by(order, held, inside=False):
+    """Return the positions of the points that each state serves, by position of the state.
+
+    Those of ends and branches, or of the insides of what requests have added.
+    """
     return {
-        state.position: sorted(point.position for point in state.policy_data.points)
+        state.position: sorted(
+            point.position
+            for point in state.policy_data.points
+            if what(point.kind)[0].startswith("within") == inside
+        )
         for state in states_of(held)
     }
 
@@ -210,6 +218,12 @@ GROWING = ["abcdef", "abcdefgh", "abcdefghijkl"]
 def test_a_state_serves_the_points_below_it_up_to_the_next():
     held, order = served([*GROWING, "z"], [2], [8], [], [])
     assert served_by(order, held) == {2: [6], 8: [8, 12]}
+
+
+def test_a_state_inside_what_a_request_has_added_serves_its_first_divergence():
+    held, order = served([*GROWING, "z"], [2], [7], [12], [])
+    assert served_by(order, held, inside=True) == {2: [2], 7: [7], 12: []}
+    assert served_by(order, held) == {2: [6], 7: [8], 12: [12]}
 
 
 def test_one_that_leaves_hands_its_points_to_the_one_above():

@@ -22,6 +22,8 @@ KV_BYTES, STATE_BYTES = 2, 10
 class Order:
     """States with what each loses a request and the bytes that it frees; the least goes first."""
 
+    orders_kv = True
+
     def __init__(self, states, asked=True):
         self.states = sorted(states, key=lambda state: state[0] / state[1])
         self.asked = asked
@@ -81,7 +83,7 @@ def subsets(positions):
 
 
 CANDIDATES = st.lists(
-    st.tuples(st.integers(1, 30), st.floats(0.01, 2.0), st.floats(0.001, 0.5)), max_size=5
+    st.tuples(st.integers(1, 30), st.floats(0.25, 2.0), st.floats(0.001, 0.5)), max_size=5
 )
 STATES = st.lists(st.tuples(st.floats(0.0, 30.0), st.integers(5, 200)), max_size=6)
 

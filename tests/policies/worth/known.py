@@ -7,34 +7,34 @@ from dataclasses import replace
 import numpy as np
 
 from policies.admission.base import BaseAdmission
-from policies.worth.index import STAGES
-from policies.worth.points import (
+from policies.worth.kinds import (
     ANSWER_END,
     BRANCH,
     KINDS,
     LAST_TOKEN,
-    POINTS,
+    PLACES,
     PROMPT_END,
+    STAGES,
     WITHIN,
-    ReturnPoints,
 )
+from policies.worth.points import ReturnPoints
 from simulator.trace.grid import Grid
 from tests.simulator.caches import cache_of
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import trace_of
 
-BASES = {"prompt": PROMPT_END, "answer": ANSWER_END, "within": WITHIN}
+BASES: dict[str, int] = {"prompt": PROMPT_END, "answer": ANSWER_END, "within": WITHIN}
 
 
 class AllPoints(ReturnPoints):
-    """Remembers all points that were made."""
+    """Remembers all points that were made, and insides among them."""
 
     def __init__(self, grid):
         self.all = []
         super().__init__(grid)
 
-    def _made(self, *args):
-        self.all.append(super()._made(*args))
+    def _new(self, *args):
+        self.all.append(super()._new(*args))
         return self.all[-1]
 
 
@@ -97,21 +97,28 @@ class Known:
         self.cache.commit(running, upto, 0.0)
 
     def made(self):
-        """Return what all points are, in the order in which they were made."""
-        return [(*what(point.kind), point.position, point.last) for point in self.points.all]
+        """Return what all ends and branches are, in the order in which they were made."""
+        points = [(*what(point.kind), point.position, point.last) for point in self.points.all]
+        return [point for point in points if not point[0].startswith("within")]
 
     def log(self):
-        """Return all waits: kind, begin and end, None for those that are not over."""
-        waits = self.points._waits
+        """Return all waits: kind, begin and end, None for those that are not over.
+
+        An inside waits for its first divergence alone.
+        """
+        waits = self.points.rates.waits
         ends = (None if end > 1 << 50 else end for end in waits._ended)
-        return list(zip(waits._kinds, waits._begun, ends, strict=True))
+        log = zip(waits._kinds, waits._begun, ends, strict=True)
+        return [
+            wait for wait in log if not (what(wait[0])[0].startswith("within") and what(wait[0])[1])
+        ]
 
 
 def what(kind):
     """Return the name of a kind of points, its stage, and its label, -1 where not told apart."""
     group, rest = divmod(kind, KINDS)
     point, stage = divmod(rest, STAGES)
-    assert point < POINTS
+    assert point < PLACES
     if point == BRANCH:
         return "branch", stage, group - 1
     if point == LAST_TOKEN:

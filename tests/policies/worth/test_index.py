@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.worth.index import PRICES, ROUNDS, STAGES, STEP, indices
+from policies.worth.index import PRICES, ROUNDS, STEP, indices
+from policies.worth.kinds import STAGES
 from policies.worth.waits import BINS
 
 WIDTHS = [1.0, *(2.0 ** (b - 1) for b in range(1, BINS))]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.worth.points import BESIDE, FRESH, LABELS, LATER, LEAST_STEP
+from policies.worth.kinds import BESIDE, FRESH, LABELS, LATER
+from policies.worth.rates import LEAST_STEP
 from tests.policies.worth.known import Known, kind_of, what
 
 # --- worked examples: kind, number of waits, label, position, and the request of the last use ----
@@ -104,7 +105,7 @@ def test_where_positions_are_rounded_down_what_leaves_behind_them_returns_to_the
 def expect(points, name, stage=0, label=-1):
     """Return the uses, and the uses a request, to expect of a point that begins to wait."""
     kind = kind_of(name, stage, label)
-    return points.uses[kind], points.rate[kind][0]
+    return points.rates.uses[kind], points.rates.rate[kind][0]
 
 
 def test_candidates_of_a_second_turn() -> None:
@@ -137,9 +138,9 @@ def test_of_points_above_the_age_counts() -> None:
     """The prompt that comes third passes the end of the first, to which it does not return."""
     known = Known(["abcd", "abcdefgh", "abcdefghijkl"]).serve_all()
     first = known.points.all[0]
-    before = known.points.rate[first.kind]
+    before = known.points.rates.rate[first.kind]
     # At request 3 (two were observed before) its last use, by the second, was that moment.
-    assert known.learner.asked[2][2] == (4, known.points.uses[first.kind], before[0])
+    assert known.learner.asked[2][2] == (4, known.points.rates.uses[first.kind], before[0])
     assert known.points.rate_of(first) == before[1]  # an age of 1 now
 
 
@@ -301,12 +302,12 @@ def test_it_learns_that_chats_go_on_and_documents_do_not() -> None:
         prompts += [chat[:3], chat[:6], chat, chr(4000 + number) * 5]
         labels += [0, 0, 0, 1]
     points = Known(prompts, labels=labels).serve_all().points
-    assert points.learned > 1
+    assert points.rates.learned > 1
     assert points.now >= LEAST_STEP
-    turns = [points.uses[kind_of(f"prompt {turn}", 0, 0)] for turn in range(3)]
+    turns = [points.rates.uses[kind_of(f"prompt {turn}", 0, 0)] for turn in range(3)]
     assert min(turns[:2]) > 0.8
     assert turns[2] < 0.4  # after the last turn nobody comes
-    assert points.uses[kind_of("prompt 0", 0, 1)] < 0.5
-    soon, late = (points.rate[kind_of("prompt 0", 0, 0)][bits] for bits in (1, 4))
+    assert points.rates.uses[kind_of("prompt 0", 0, 1)] < 0.5
+    soon, late = (points.rates.rate[kind_of("prompt 0", 0, 0)][bits] for bits in (1, 4))
     assert soon > 10 * late  # who has not come after eight requests does not come
-    assert points.uses[kind_of("prompt 0", 0, 5)] == points.uses[kind_of("prompt 0")]
+    assert points.rates.uses[kind_of("prompt 0", 0, 5)] == points.rates.uses[kind_of("prompt 0")]
