@@ -9,8 +9,10 @@ import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+from policies.joint import joint_names
 from policies.registry import PolicyInfo, describe
 from reports.cli import app
+from reports.words import all_of
 from simulator.base.parameters import REQUIRED
 
 WIDTH = 100  # characters of a line of help
@@ -39,12 +41,18 @@ def _policies() -> str:
         "its parameters, as in `block:size=4096`; one of your own as `module:Class`",
         "([Write a policy](../guides/policy.md)). Policies marked *looks ahead* know the requests",
         "that will come: they are bounds to compare with, not policies to use.\n",
+        f"`--policy NAME` sets all kinds that have a policy of a name: {', '.join(_joint())}.\n",
     ]
     for kind, (title, what) in KINDS.items():
         parts += [f"## {title}\n", f"{what[0].upper()}{what[1:]}.\n"]
         for info in describe(kind):
             parts += _policy(info)
     return "\n".join(parts)
+
+
+def _joint() -> Iterator[str]:
+    for name, kinds in joint_names().items():
+        yield f"`{name}` ({all_of(kinds)})"
 
 
 def _policy(info: PolicyInfo) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""Eviction of the state whose points are expected to save least per byte and time."""
+"""Eviction of the state that is expected to save least, by all points that it serves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 from typing import ClassVar, Final
 
@@ -12,7 +12,8 @@ from policies.orders.heaps import in_order
 from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.parameters import require
-from policies.worth.points import NEVER, ReturnPoint, ReturnPoints
+from policies.worth.points import ReturnPoint
+from policies.worth.rates import NEVER
 from policies.worth.worth import AIM, Worth, in_tokens, saving_by
 from simulator.plugins.context import SPAN, CacheContext
 from simulator.plugins.entries import Checkpoint, Entry, KvSpan
@@ -21,15 +22,31 @@ from simulator.trace.grid import Grid
 
 MOST_POINTS: Final = 4  # that a state serves: of twice as many, those of least rate are forgotten
 
-
 Place = tuple[float, int, int, Checkpoint]  # worth, number of the state, time, state
 
 
 class Service:
     """The points that a state serves, and what it is worth for them.
 
-    `clock` is the time at which it was given its place in the order, 0 where it has none, and
-    `due` the request at which its worth changes with age.
+    Parameters
+    ----------
+    number
+        That of the state, by the time at which it was stored.
+
+    Attributes
+    ----------
+    points
+        The points from which a prompt would resume here.
+    worth
+        What it saves, per byte and request.
+    freed
+        Bytes that leave with it.
+    due
+        The request at which its worth changes with age.
+    clock
+        The time at which it was given its place in the order, 0 where it has none.
+    waits
+        Whether its worth must be computed anew.
     """
 
     __slots__ = ("clock", "due", "freed", "number", "points", "waits", "worth")
@@ -39,13 +56,41 @@ class Service:
         self.points: list[ReturnPoint] = []
         self.worth = 0.0
         self.freed = 1
-        self.clock = 0
-        self.due = 0
+        self.due = self.clock = 0
         self.waits = False
 
 
 class Unified(PrefixEviction):
-    """Evict what is expected to save least per byte and time, by all points that it serves."""
+    """Evict the state that is expected to save least per byte and time, with its KV.
+
+    A state serves the points to which prompts return and from which they would resume there: its
+    own position, and those below it whose states have left or were never stored. How soon prompts
+    return to a point is learned from all requests, whatever was cached, by where it lies, how its
+    request began (as a new prompt, as a second, third or later turn, or beside another), how often
+    it was used, and the time since. A state is worth the sum of its points' rates, times what is
+    saved between the next state above and its position; its bytes are its own and those of the KV
+    that serves it alone, as of the last time that anything near it changed. When it leaves, the
+    state above serves its points. KV behind the last state of a path saves nothing and goes first.
+    In a pool of KV alone, KV leaves by last use.
+
+    Parameters
+    ----------
+    aim
+        What is saved: tokens, or seconds of prefill.
+
+    Source: this project; docs/placement.md has the derivation and its measurements. The rate is
+    that of J. C. Gittins, "Bandit processes and dynamic allocation indices", Journal of the Royal
+    Statistical Society B 41(2), 1979.
+
+    Examples
+    --------
+    A chat is continued again and again, and a long prompt by nobody; then room is needed:
+
+    >>> from policies.tryout import serve
+    >>> prompts = ["ab", "abcd", "abcdef", "longprompt", "abcdefgh", "new"]
+    >>> serve(prompts, eviction="unified", capacity_bytes=24, state_bytes=2).states
+    ['abcdefgh', 'new']
+    """
 
     spares_states: ClassVar[bool] = True
     foresees_all: ClassVar[bool] = False
@@ -53,44 +98,47 @@ class Unified(PrefixEviction):
     def __init__(self, aim: str = "tokens") -> None:
         super().__init__()
         require(aim in AIM, "aim", " or ".join(AIM), aim)
+        self.asked = False  # whether room was ever needed
+        self.orders_kv = True
+        self._free_bytes: Callable[[], int] = int
         self._aim = aim
-        self._points = ReturnPoints(Grid())
-        self._saving = in_tokens
-        self._learns = False
+        self._saving: Callable[[int, int], float] = in_tokens
+        self._worth = Worth(Grid())
+        self._points = self._worth.points
         self._bare = BareKv()
         self._lineage = Lineage()
         self._states: dict[Checkpoint, None] = {}
-        self._waiting: list[Checkpoint] = []
-        self._heap: list[Place] = []
+        self._waiting: list[Checkpoint] = []  # states to weigh before the next decision
+        self._heap: list[Place] = []  # outdated places among them
         self._limit = 64
-        self._due: dict[int, list[Checkpoint]] = {}
-        self._clock = self._number = self._now = 0
-        self._learned = 0
-        self.asked = False
+        self._due: dict[int, list[Checkpoint]] = {}  # states to weigh anew, by request
+        self._clock = self._number = self._now = self._learned = 0
         self._kv_bytes = 1
-        self._orders_kv = self._orders_states = self._cuts_to_state = True
+        self._orders_states = self._cuts_to_state = True
+        self._evicts_states = True
 
     def begin(self, context: CacheContext) -> None:
+        """Read sizes and costs, and meet the other policies of the cache."""
         super().begin(context)
         self._kv_bytes = context.sizes.kv_bytes_per_token
-        self._orders_kv, self._orders_states = context.orders_kv, context.orders_states
+        self.orders_kv, self._orders_states = context.orders_kv, context.orders_states
         self._bare.all_kv = not context.orders_states
         self._cuts_to_state = context.orders_states and context.cut != SPAN
         self._saving = saving_by(self._aim, context)
-        worth = Worth.of(context)
+        self._free_bytes = context.free_bytes
+        self._worth = worth = Worth.of(context)
         self._points = worth.points
-        self._learns = context.orders_states and context.capacity_bytes is not None
-        if self._learns:
+        self._evicts_states = context.orders_states and context.capacity_bytes is not None
+        if self._evicts_states:
             worth.order = self
 
     # --- requests -----------------------------------------------------------------------------
 
     def observe(self, overlap: Overlap) -> None:
+        """Note the points that the request uses and makes; weigh states whose worth changes."""
         points = self._points
-        if not self._learns:
-            points.observe(overlap)
-            points.fresh.clear()
-            points.used.clear()
+        if not self._evicts_states:
+            self._worth.observe(overlap)
             return
         self._serve_fresh()
         points.observe(overlap)
@@ -98,14 +146,14 @@ class Unified(PrefixEviction):
             for state in points.used:
                 self._note(state)
             points.used.clear()
-        while self._now < points.now:  # requests in flight may have been told by others
+        while self._now < points.now:  # the placer may have reported some
             self._now = now = self._now + 1
             for state in self._due.pop(now, ()):
                 service = state.policy_data
                 if service is not None and service.due == now:
                     self._note(state)
-        if self._learned != points.learned:
-            self._learned = points.learned
+        if self._learned != points.rates.learned:
+            self._learned = points.rates.learned
             for state in self._states:
                 self._note(state)
 
@@ -113,7 +161,7 @@ class Unified(PrefixEviction):
         """Give the points of the last request to the states that serve them."""
         fresh = self._points.fresh
         for point in fresh:
-            if point.server is not None:
+            if point.server is not None:  # the state at its position
                 continue
             position, span = point.position, point.span
             while span.start >= position and span.stop:
@@ -122,11 +170,12 @@ class Unified(PrefixEviction):
             while state is None:
                 span = span.parent
                 state = span.deepest_checkpoint(position)
-            if state.position and state.policy_data is not None:
+            if state.policy_data is not None:
                 self._serve(state, point)
         fresh.clear()
 
     def _serve(self, state: Checkpoint, point: ReturnPoint) -> None:
+        """Serve a point from a state; of too many, the best are served."""
         service: Service = state.policy_data
         point.server = state
         service.points.append(point)
@@ -140,6 +189,7 @@ class Unified(PrefixEviction):
     # --- entries ------------------------------------------------------------------------------
 
     def on_insert(self, entry: Entry) -> None:
+        """Add it; a state takes over what it serves better than the one above."""
         if isinstance(entry, KvSpan):
             if not entry.children_resident:
                 self._bare.offer(entry)
@@ -153,14 +203,20 @@ class Unified(PrefixEviction):
         above = self._lineage.state_above(entry)
         if above is not None and above.policy_data is not None:
             self._take_over(entry, service, above)
-        for point in self._points.points_at(entry.span):
-            if point.position == entry.position and point.server is not entry:
-                if point.server is not None:
-                    point.server.policy_data.points.remove(point)
-                    self._note(point.server)
-                point.server = entry
-                service.points.append(point)
+        for point in self._points.points_of(entry):
+            self._move(point, entry)
         self._note(entry)
+
+    def _move(self, point: ReturnPoint, state: Checkpoint) -> None:
+        """Serve a point from the state that serves it best."""
+        server = point.server
+        if server is state:
+            return
+        if server is not None:
+            server.policy_data.points.remove(point)
+            self._note(server)
+        point.server = state
+        state.policy_data.points.append(point)
 
     def _take_over(self, state: Checkpoint, service: Service, above: Checkpoint) -> None:
         """Serve from a new state what lies below it and was served from the one above."""
@@ -176,16 +232,17 @@ class Unified(PrefixEviction):
                     service.points.append(point)
                     continue
             kept.append(point)
-        if len(service.points):
+        if service.points:
             above.policy_data.points = kept
             self._note(above)
 
     def on_hit(self, entry: Entry) -> None:
-        if isinstance(entry, KvSpan):
-            if not entry.children_resident:
-                self._bare.offer(entry)
+        """Note a use of KV; that of a state is one of a point that it serves."""
+        if isinstance(entry, KvSpan) and not entry.children_resident:
+            self._bare.offer(entry)
 
     def on_evictable(self, entry: Entry) -> None:
+        """Make it a candidate again."""
         if isinstance(entry, KvSpan):
             self._bare.offer(entry)
             self._note_last(entry)
@@ -193,6 +250,7 @@ class Unified(PrefixEviction):
             self._note(entry)
 
     def on_evict(self, entry: Entry) -> None:
+        """Forget it; the state above serves its points."""
         if isinstance(entry, KvSpan):
             if entry.policy_data:
                 del self._bare.spans[entry.policy_data]
@@ -204,20 +262,21 @@ class Unified(PrefixEviction):
         above = self._lineage.state_above(entry)
         for changed in self._lineage.remove(entry):
             self._note(changed)
-        serves = above is not None and above.policy_data is not None
         for point in service.points:
             point.server = None
-            if serves:
+            if above is not None and above.policy_data is not None:
                 self._serve(above, point)
         span = entry.span
-        if span.size_bytes and self._orders_kv:
+        if span.size_bytes and self.orders_kv:
             self._bare.offer(span)
             self._note_last(span)
 
     def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """Update which state lies next above which."""
         self._lineage.split(upper, lower)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """Give both parts the place of the whole."""
         if self._orders_states:
             self._lineage.split(upper, lower)
         if upper.size_bytes:
@@ -228,6 +287,7 @@ class Unified(PrefixEviction):
     # --- the order ----------------------------------------------------------------------------
 
     def victim(self) -> Entry | None:
+        """Return KV that saves nothing, else the state of least worth, with its KV."""
         self.asked = True
         spans = self._bare.spans
         while spans:
@@ -251,6 +311,10 @@ class Unified(PrefixEviction):
         return None
 
     def victims(self) -> Iterator[Entry]:
+        """Yield the next victims in order, by their present worth.
+
+        It changes when a state above or below leaves, which is not foreseen.
+        """
         outlook = Outlook()
         bare = BareView(self._bare, outlook)
         states = self._in_order(outlook)
@@ -262,13 +326,14 @@ class Unified(PrefixEviction):
                     continue
                 bare.offer(outlook.let_go(span))
             elif (state := next(states, None)) is not None:
-                entry = outlook.with_kv(state) if self._orders_kv else state
+                entry = outlook.with_kv(state) if self.orders_kv else state
                 yield entry
                 bare.offer(outlook.let_go(entry))
             else:
                 return
 
     def _in_order(self, outlook: Outlook) -> Iterator[Checkpoint]:
+        """Yield the states that could be evicted, by worth."""
         if self._waiting:
             self._settle()
         for *_, clock, state in in_order(self._heap):
@@ -277,12 +342,21 @@ class Unified(PrefixEviction):
                 yield state
 
     def losses_of(self, rooms: Sequence[int]) -> list[float]:
-        """Return what is lost a request where room is made for so many bytes, each ascending."""
+        """Return what is lost a request where room is made for so many bytes, each ascending.
+
+        What is free costs nothing. KV that saves nothing is not counted as room, since it may be
+        the next prompt's.
+        """
         if self._waiting:
             self._settle()
         heap = self._heap
         losses: list[float] = []
-        loss, freed, wanted = 0.0, 0, rooms[0]
+        loss, freed, wanted = 0.0, self._free_bytes(), rooms[0]
+        while freed >= wanted:
+            losses.append(0.0)
+            if len(losses) == len(rooms):
+                return losses
+            wanted = rooms[len(losses)]
         # The heap is walked from the least worth up, without changing it (`orders.heaps.in_order`).
         reached = [(heap[0], 0)] if heap else []
         while reached:
@@ -306,18 +380,21 @@ class Unified(PrefixEviction):
         return losses + [loss] * (len(rooms) - len(losses))
 
     def _note(self, state: Checkpoint) -> None:
+        """Weigh a state anew before the next decision."""
         service: Service | None = state.policy_data
         if service is not None and not service.waits:
             service.waits = True
             self._waiting.append(state)
 
     def _note_last(self, span: KvSpan) -> None:
+        """Weigh the last state of a span anew, since the KV that leaves with it has changed."""
         if self._orders_states and span.checkpoints:
             self._note(span.checkpoints[-1])
 
     def _settle(self) -> None:
+        """Weigh the waiting states, and give them their places, except those in use."""
         points, above = self._points, self._lineage.above
-        rates, until = points.rate, points.until
+        rates, until = points.rates.rate, points.rates.until
         now, heap = points.now, self._heap
         for state in self._waiting:
             service: Service | None = state.policy_data
@@ -350,6 +427,7 @@ class Unified(PrefixEviction):
             self._compact()
 
     def _compact(self) -> None:
+        """Drop outdated places, so that the heap is at most twice as long as needed."""
         self._heap = [
             item
             for item in self._heap
@@ -370,4 +448,4 @@ class Unified(PrefixEviction):
         return size_bytes or 1
 
     def _takes_kv(self, state: Checkpoint) -> bool:
-        return self._orders_kv and takes_kv(state)
+        return self.orders_kv and takes_kv(state)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final
 
 from policies.parameters import require
 from policies.placement.allowance import Allowance
@@ -16,7 +16,9 @@ from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap, Prefix, Window
 from simulator.trace.grid import Grid
 
-Chosen = list[int]  # indices of positions, the deepest first
+LITTLE: Final = 0.02  # a smaller share of what a point and those below it are used does not count
+
+Chosen = list[int]  # indices of candidates, the shallowest position first
 
 
 class UnifiedPlacer(BasePlacer):
@@ -60,7 +62,7 @@ class UnifiedPlacer(BasePlacer):
         self._aim = aim
         self._grid = Grid()
         self._worth = Worth(self._grid)
-        self._saving = in_tokens
+        self._saving: Callable[[int, int], float] = in_tokens
         self._kv_bytes = self._state_bytes = 1
 
     def begin(self, context: CacheContext) -> None:
@@ -75,7 +77,7 @@ class UnifiedPlacer(BasePlacer):
     def observe(self, overlap: Overlap) -> None:
         """Count what the request has written, and where it left the known requests."""
         self._price.observe(overlap, self._allowance.settle(overlap.request, overlap.written))
-        self._worth.points.observe(overlap)
+        self._worth.observe(overlap)
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the candidates that are worth their work and what they displace."""
@@ -105,9 +107,9 @@ class UnifiedPlacer(BasePlacer):
         while span.kv_end == span.start and span.stop:
             span = span.parent
         kv_end, start, state_bytes = span.kv_end, prefix.resume, self._state_bytes
-        chosen = chosen[::-1]  # ascending from here on
         gains = [self._saving(start, wanted[i]) for i in chosen]
-        kv_bytes = [max(0, wanted[i] - kv_end) * self._kv_bytes for i in chosen]
+        token_bytes = self._kv_bytes if order.orders_kv else 0
+        kv_bytes = [max(0, wanted[i] - kv_end) * token_bytes for i in chosen]
         rooms = [kv + (i + 1) * state_bytes for i, kv in enumerate(kv_bytes)]
         losses = order.losses_of(rooms)
         if len(chosen) == 1:
@@ -120,7 +122,7 @@ class UnifiedPlacer(BasePlacer):
             served = [rates[i] for i in chosen[deepest::-1]]
             few = priced_chain(some, served, price * state_bytes)
             value, above = -price * kv_bytes[deepest], 0.0
-            for j in reversed(few):
+            for j in few:
                 value += (some[j] - above) * served[j] - price * state_bytes
                 above = some[j]
             if value > most:
@@ -149,6 +151,8 @@ class UnifiedPlacer(BasePlacer):
             rate += sooner
             if gain == last:  # one position of the grid serves both
                 wanted[-1], uses[-1], rates[-1] = position, total, rate
+                continue
+            if more < LITTLE * total and sooner < LITTLE * rate:
                 continue
             last = gain
             wanted.append(position)

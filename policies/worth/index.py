@@ -19,16 +19,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from policies.worth.kinds import STAGES
 from policies.worth.waits import BINS
 
-STAGES: Final = 4  # the first wait of a point, the second, third, and all others
 STEP: Final = 2.0**0.5
 PRICES: Final = 2.0 ** np.arange(-22.0, 2.0, 0.5)  # uses a request
 FREE: Final = 0  # the least price stands for none
 ROUNDS: Final = 4  # to the fixed point of a last stage that follows itself
 
 _WIDTHS = np.array([1.0] + [2.0 ** (b - 1) for b in range(1, BINS)])
-_LOG_PRICES = np.log2(PRICES)
 Table = NDArray[np.float64]
 
 
@@ -87,4 +86,5 @@ def _zeros(values: Table) -> Table:
     price, less = PRICES[last], PRICES[last - 1]
     # V is convex: on the line through the last two values it reaches 0 no later than V does.
     fall = np.maximum(before - at, 1e-300)
-    return price + np.minimum(at * (price - less) / fall, price * (STEP - 1.0))
+    zeros: Table = price + np.minimum(at * (price - less) / fall, price * (STEP - 1.0))
+    return zeros

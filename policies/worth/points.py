@@ -1,52 +1,30 @@
-"""The points of known requests to which prompts return, and how long each waits for it."""
+"""The points of known requests to which prompts return."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-
-from policies.worth.sightings import (
-    ANSWER,
-    BEFORE_END,
-    END,
-    INSIDE,
-    PROMPT,
-    Segment,
-    Sightings,
-)
 from policies.estimation.divergence import DivergenceLaw
-from policies.worth.index import STAGES, indices
-from policies.worth.waits import BINS, Waits
-from simulator.plugins.entries import KvSpan
+from policies.worth.kinds import (
+    ANSWER_END,
+    BESIDE,
+    BRANCH,
+    FRESH,
+    LAST_TOKEN,
+    LATER,
+    PROMPT_END,
+    WITHIN,
+    after_use,
+    kind_of,
+)
+from policies.worth.rates import Rates
+from policies.worth.sightings import ANSWER, END, INSIDE, PROMPT, Segment, Sightings
+from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.plugins.protocols import Overlap, Prefix
 from simulator.trace.grid import Grid
 
-# How a request began, which says much about how it goes on: unlike any before, as a second, a
-# third or a later turn, or beside an earlier request.
-BEGINNINGS: Final = 5
-FRESH, LATER, BESIDE = 0, 3, 4
-
-# Kinds of points: ends of prompts and of answers, insides, by how the request began; the token
-# before the end of a prompt; points where prompts have diverged.
-PROMPT_END: Final = 0
-ANSWER_END: Final = BEGINNINGS
-WITHIN: Final = 2 * BEGINNINGS
-LAST_TOKEN: Final = 3 * BEGINNINGS
-BRANCH: Final = LAST_TOKEN + 1
-POINTS: Final = BRANCH + 1
-_ALIKE: Final = ((0, 5), (5, 10), (10, 15), (15, 16), (16, 17))  # kinds that have much in common
-KINDS: Final = POINTS * STAGES
-LABELS: Final = 8  # further labels are not told apart
-IN_FLIGHT: Final = 1024  # requests between two tellings of one, at most
-PRIOR: Final = 12.0  # waits of its own that weigh as much as those of the kinds next to it
-FIRST_CHANCE: Final = 0.03  # of a use in a bin, before anything is known
-MOST_CHANCE: Final = 0.999
-ALIKE: Final = 1.1  # the ratio of rates of two bins up to which they count as the same
-NEVER: Final = 1 << 60
 LEAST_DIVERGENCES: Final = 8  # before a label has a law of its own
-LEAST_STEP, MOST_STEP = 32, 1024  # requests between two computations of the index
+IN_FLIGHT: Final = 1024  # requests between two reports of one, at most
 
 Candidate = tuple[int, float, float]  # a position, the uses to expect of it, and uses a request
 
@@ -57,7 +35,7 @@ class ReturnPoint:
     Parameters
     ----------
     kind
-        Its kind, with the number of its waits so far and the label of its request.
+        Its kind.
     last
         The request that made it, or used it last.
     wait
@@ -70,7 +48,7 @@ class ReturnPoint:
     Attributes
     ----------
     server
-        The state from which a prompt that returns to it would resume.
+        The cached state from which a prompt that returns to it would resume, None where unknown.
     """
 
     __slots__ = ("kind", "last", "position", "server", "span", "turns", "wait")
@@ -84,98 +62,80 @@ class ReturnPoint:
         self.span = span
         self.position = position
         self.turns = turns
-        self.server: Any = None
+        self.server: Checkpoint | None = None
 
 
 class ReturnPoints:
     """Learns from all requests how soon prompts return to points, whatever was cached.
 
+    Parameters
+    ----------
+    grid
+        Where checkpoints may lie.
+
     Attributes
     ----------
     now
         Number of requests so far.
-    rate
-        For each kind and bin of ages the uses a request to expect of a point.
-    uses
-        For each kind the uses to expect of a point at the begin of a wait.
-    learned
-        How often these were computed.
+    rates
+        The rates of returns.
     used
-        States whose points were used by the latest request.
+        States whose points were used since the list was last cleared.
     fresh
-        Points that have been made and that no state was given yet.
+        Points made since the list was last cleared.
     """
 
     def __init__(self, grid: Grid) -> None:
         self.now = 0
-        self.learned = 0
-        self.used: list[Any] = []
+        self.rates = Rates()
+        self.rates.refresh(0)
+        self.used: list[Checkpoint] = []
         self.fresh: list[ReturnPoint] = []
-        self.rate: list[list[float]] = []
-        self.until: list[list[int]] = []
-        self.uses: list[float] = []
         self._grid = grid
-        self._told: dict[int, None] = {}  # the latest requests
-        self.sightings = Sightings()
-        self.sightings.grid = grid
-        self._waits = Waits()
+        self._sightings = Sightings()
+        self._sightings.grid = grid
+        self._reported: dict[int, None] = {}  # the latest requests
         self._ends: dict[Segment, ReturnPoint] = {}
-        self._insides: dict[Segment, int] = {}  # the waits for a first divergence
-        self._tokens: dict[Segment, ReturnPoint] = {}
+        self._insides: dict[Segment, ReturnPoint] = {}  # until prompts first diverge there
+        self._last_tokens: dict[Segment, ReturnPoint] = {}
         self._branches: dict[KvSpan, ReturnPoint] = {}
-        self._repeats = False
         self._laws: dict[tuple[int, int], DivergenceLaw] = {}  # by part and label
-        self._due = LEAST_STEP
-        self._learn()
+        self._repeats = False  # whether any prompt was repeated
 
     # --- learning ---------------------------------------------------------------------------
 
     def observe(self, overlap: Overlap) -> None:
         """Note where a prompt left the known requests, and the points that the request adds.
 
-        Being told of a request twice does no harm, and its answer may be told later.
+        A request may be reported twice, and its answer with the second report alone.
         """
         leaf, end, label = overlap.span, overlap.end, overlap.label
-        if overlap.request not in self._told:
-            self._told[overlap.request] = None
-            if len(self._told) > IN_FLIGHT:
-                del self._told[next(iter(self._told))]
+        if overlap.request not in self._reported:
+            self._reported[overlap.request] = None
+            if len(self._reported) > IN_FLIGHT:
+                del self._reported[next(iter(self._reported))]
             self.now += 1
-            if self.now >= self._due:
-                self._learn()
-            self._turns = FRESH
+            self.rates.refresh(self.now)
             if leaf is not None:
                 self._note_prompt(leaf, overlap.depth, label)
         if leaf is not None and end is not None and end.stop > leaf.stop:
-            self._note_answer(end, leaf.stop, label)
+            self._note_answer(leaf, end, label)
 
     def _note_prompt(self, leaf: KvSpan, depth: int, label: int) -> None:
-        span, segment, place, kind = self.sightings.meet(leaf, depth)
+        span, segment, place, kind = self._sightings.meet(leaf, depth)
+        turns = FRESH
         if segment is not None:
-            self._turns = self._turns_after(span, segment, place, leaf.stop)
-            if place == INSIDE:
-                self._use_inside(span, segment)
-            elif place == END:
-                self._use(self._ends[segment])
-            else:
-                self._repeats = True
-                if segment in self._tokens:
-                    self._use(self._tokens[segment])
-            if place == BEFORE_END:
-                segment.repeats += 1
-            elif place == END:
-                segment.returns += 1
+            turns = self._turns_after(span, segment, place, leaf.stop)
+            self._count_use(span, segment, place)
         if leaf.stop > depth:
-            self.sightings.add_prompt(leaf, depth, kind, label)
-            added = self.sightings.segment_of(leaf)
-            if added is not None and added not in self._ends:
-                self._add(added, leaf, PROMPT_END, label)
+            self._sightings.add_prompt(leaf, depth, kind, label)
+            self._add(leaf, PROMPT_END, turns, label)
 
-    def _note_answer(self, end: KvSpan, start: int, label: int) -> None:
-        self.sightings.add_answer(end, start, 0, label)
-        added = self.sightings.segment_of(end)
-        if added is not None and added not in self._ends:
-            self._add(added, end, ANSWER_END, label)
+    def _note_answer(self, leaf: KvSpan, end: KvSpan, label: int) -> None:
+        prompt = self._sightings.segment_of(leaf)
+        turns = FRESH if prompt is None else self._ends[prompt].turns
+        self._sightings.add_answer(end, leaf.stop, 0, label)
+        self._add(end, ANSWER_END, turns, label)
 
     def _turns_after(self, span: KvSpan, segment: Segment, place: int, length: int) -> int:
         """Return how a prompt begins that leaves the known requests at the end of `span`."""
@@ -186,23 +146,42 @@ class ReturnPoints:
         before = self._ends[segment].turns
         return 1 if before == BESIDE else min(before + 1, LATER)
 
-    def _add(self, segment: Segment, end: KvSpan, base: int, label: int) -> None:
-        """Let the points of a new segment wait: its end, and its inside."""
-        turns = self._turns
-        self._ends[segment] = self._made(base + turns, label, end, segment.end, turns)
-        within = _kind(WITHIN + turns, label)
-        self._insides[segment] = self._waits.begin(within, self.now)
-        if self._repeats and base == PROMPT_END and segment.whole:
+    def _add(self, end: KvSpan, place: int, turns: int, label: int) -> None:
+        """Let the points of a new segment wait, unless another request was the first to add it."""
+        segment = self._sightings.segment_of(end)
+        if segment is None or segment in self._ends:
+            return
+        self._ends[segment] = self._made(place + turns, label, end, segment.end, turns)
+        self._insides[segment] = self._new(WITHIN + turns, label, end, segment.stop, turns)
+        if self._repeats and place == PROMPT_END and segment.whole:
             before = self._grid.floor(segment.stop - 1)
-            self._tokens[segment] = self._made(LAST_TOKEN, label, end, before, turns)
+            self._last_tokens[segment] = self._made(LAST_TOKEN, label, end, before, turns)
 
-    def _made(self, point: int, label: int, span: KvSpan, position: int, turns: int) -> ReturnPoint:
-        kind = _kind(point, label)
-        made = ReturnPoint(kind, self.now, self._waits.begin(kind, self.now), span, position, turns)
-        self.fresh.append(made)
-        return made
+    def _made(self, place: int, label: int, span: KvSpan, position: int, turns: int) -> ReturnPoint:
+        point = self._new(place, label, span, position, turns)
+        self.fresh.append(point)
+        return point
 
-    def _use_inside(self, span: KvSpan, segment: Segment) -> None:
+    def _new(self, place: int, label: int, span: KvSpan, position: int, turns: int) -> ReturnPoint:
+        """Return a new point that waits."""
+        kind, now = kind_of(place, label), self.now
+        return ReturnPoint(kind, now, self.rates.waits.begin(kind, now), span, position, turns)
+
+    def _count_use(self, span: KvSpan, segment: Segment, place: int) -> None:
+        """Count a use of the point where a prompt left the known requests."""
+        if place == INSIDE:
+            self._count_divergence(span, segment)
+        elif place == END:
+            segment.returns += 1
+            self._use(self._ends[segment])
+        else:
+            segment.repeats += 1
+            self._repeats = True
+            point = self._last_tokens.get(segment)
+            if point is not None:
+                self._use(point)
+
+    def _count_divergence(self, span: KvSpan, segment: Segment) -> None:
         branch = self._branches.get(span)
         if branch is None:
             position = self._grid.floor(span.stop)
@@ -211,21 +190,17 @@ class ReturnPoints:
             self._use(branch)
         if not segment.left:
             segment.left = True
-            self._waits.end(self._insides.pop(segment), self.now)
-            part = segment.part
+            self._use(self._insides.pop(segment))
             for label in {-1, segment.label}:
-                law = self._laws.get((part, label))
-                if law is None:
-                    law = self._laws[part, label] = DivergenceLaw()
+                law = self._laws.setdefault((segment.part, label), DivergenceLaw())
                 law.observe(segment.start, segment.stop, span.stop)
 
     def _use(self, point: ReturnPoint) -> None:
-        now = self.now
-        self._waits.end(point.wait, now)
-        if point.kind % STAGES < STAGES - 1:
-            point.kind += 1
+        now, waits = self.now, self.rates.waits
+        waits.end(point.wait, now)
+        point.kind = after_use(point.kind)
         point.last = now
-        point.wait = self._waits.begin(point.kind, now)
+        point.wait = waits.begin(point.kind, now)
         if point.server is not None:
             self.used.append(point.server)
 
@@ -233,138 +208,84 @@ class ReturnPoints:
 
     def rate_of(self, point: ReturnPoint) -> float:
         """Return the uses a request to expect of a point now."""
-        return self.rate[point.kind][(self.now - point.last).bit_length()]
+        return self.rates.rate[point.kind][(self.now - point.last).bit_length()]
 
-    def points_at(self, span: KvSpan) -> Sequence[ReturnPoint]:
-        """Return the points at the end of a span: where a segment ends, and where prompts left."""
-        segment = self.sightings.segment_of(span)
-        points = []
+    def points_at(self, span: KvSpan) -> tuple[ReturnPoint | None, ReturnPoint | None]:
+        """Return the points at the end of a span: the end of a segment, and a point of divergence.
+
+        A partial last block may be split, and all of it is the end.
+        """
+        segment = self._sightings.segment_of(span)
+        end = None
         if segment is not None and span.stop >= segment.end:
-            points.append(self._ends[segment])
-        branch = self._branches.get(span)
-        if branch is not None:
-            points.append(branch)
+            end = self._ends[segment]
+        return end, self._branches.get(span)
+
+    def points_of(self, state: Checkpoint) -> list[ReturnPoint]:
+        """Return the points at the position of a state, or the inside of the segment around it."""
+        span, position = state.span, state.position
+        points = [
+            point
+            for point in self.points_at(span)
+            if point is not None and point.position == position
+        ]
+        if not points:
+            segment = self._sightings.segment_of(span)
+            inside = None if segment is None else self._insides.get(segment)
+            if inside is not None:
+                inside.span, inside.position = span, position
+                points.append(inside)
         return points
 
     def candidates(self, prefix: Prefix) -> list[Candidate]:
-        """Return the points of a prompt and its answer behind its resume point, the deepest first."""
+        """Return the points of a prompt and its answer behind its resume point, deepest first.
+
+        What is expected of a point to which the prompt returns counts this return.
+        """
         overlap, length, label = prefix.overlap, prefix.prompt_tokens, prefix.label
-        span, segment, place, _ = self.sightings.meet(prefix.span, overlap)
-        turns = FRESH
-        if segment is not None:
-            turns = self._turns_after(span, segment, place, length)
-        group = KINDS * (label + 1) if 0 <= label < LABELS else 0
-        chosen: list[Candidate] = []
+        span, segment, place, _ = self._sightings.meet(prefix.span, overlap)
+        turns = FRESH if segment is None else self._turns_after(span, segment, place, length)
+        points: list[Candidate] = []
         if prefix.end_tokens > length:
-            self._add_new(chosen, group, turns, label, ANSWER, length, prefix.end_tokens)
+            self._add_new(points, ANSWER, turns, label, length, prefix.end_tokens)
         if length > overlap:
-            self._add_new(chosen, group, turns, label, PROMPT, overlap, length)
+            self._add_new(points, PROMPT, turns, label, overlap, length)
+        rate, uses = self.rates.rate, self.rates.uses
         resume, below = prefix.resume, None
         while span.stop > resume:
-            known = self.sightings.segment_of(span)
-            uses = rate = 0.0
-            for point in self.points_at(span):
-                if known is below and point is not self._branches.get(span):
-                    continue
-                kind, age = point.kind, (self.now - point.last).bit_length()
-                if (
-                    place == INSIDE
-                    and point.kind // STAGES % POINTS == BRANCH
-                    or place == END
-                    and (point.kind // STAGES % POINTS != BRANCH)
-                ):  # this prompt returns to it
-                    kind, age = kind + (kind % STAGES < STAGES - 1), 0
-                uses += self.uses[kind]
-                rate += self.rate[kind][age]
-            if place == INSIDE and span not in self._branches:
-                kind = group + BRANCH * STAGES
-                uses += self.uses[kind]
-                rate += self.rate[kind][0]
-            if uses:
-                chosen.append((span.stop, uses, rate))
-            span, below, place = span.parent, known, -1
-        return chosen
+            end, branch = self.points_at(span)
+            at = [] if end is None or end is below else [(end, place == END)]
+            if branch is not None:
+                at.append((branch, place == INSIDE))
+            more = sooner = 0.0
+            for point, returning in at:
+                kind = after_use(point.kind) if returning else point.kind
+                more += uses[kind]
+                sooner += rate[kind][0 if returning else (self.now - point.last).bit_length()]
+            if place == INSIDE and branch is None:
+                kind = kind_of(BRANCH, label)
+                more += uses[kind]
+                sooner += rate[kind][0]
+            if more:
+                points.append((span.stop, more, sooner))
+            span, below, place = span.parent, end, -1
+        return points
 
     def _add_new(
-        self,
-        chosen: list[Candidate],
-        group: int,
-        turns: int,
-        label: int,
-        part: int,
-        start: int,
-        stop: int,
+        self, points: list[Candidate], part: int, turns: int, label: int, start: int, stop: int
     ) -> None:
         """Add the points of the new tokens `(start, stop]` of a prompt or an answer."""
-        kind = group + ((ANSWER_END if part == ANSWER else PROMPT_END) + turns) * STAGES
-        chosen.append((stop, self.uses[kind], self.rate[kind][0]))
+        rate, uses = self.rates.rate, self.rates.uses
+        kind = kind_of((PROMPT_END if part == PROMPT else ANSWER_END) + turns, label)
+        points.append((stop, uses[kind], rate[kind][0]))
         if self._repeats and part == PROMPT:
-            kind = group + LAST_TOKEN * STAGES
-            chosen.append((stop - 1, self.uses[kind], self.rate[kind][0]))
+            kind = kind_of(LAST_TOKEN, label)
+            points.append((stop - 1, uses[kind], rate[kind][0]))
         law = self._laws.get((part, label))
         if law is None or len(law) < LEAST_DIVERGENCES:
             law = self._laws.get((part, -1))
         if law is not None:
             position, share = law.best(start, stop)
             if position > start:
-                kind = group + (WITHIN + turns) * STAGES
-                chosen.append((position, share * self.uses[kind], share * self.rate[kind][0]))
-
-    def _learn(self) -> None:
-        """Compute rates and uses from the waits so far."""
-        self.learned += 1
-        self._due = self.now + max(LEAST_STEP, min(MOST_STEP, self.now // 6))
-        used, came = self._waits.counts(KINDS * (LABELS + 1), self.now)
-        shape = (LABELS + 1, POINTS, STAGES, BINS)
-        used, came = used.reshape(shape), came.reshape(shape)
-        told = came[1:].any(axis=(1, 2, 3))
-        used[0] += used[1:].sum(axis=0)
-        came[0] += came[1:].sum(axis=0)
-        chances = np.empty(shape)
-        chances[0] = _shrunk(used[0], came[0], _common(used[0], came[0]))
-        chances[1:] = _shrunk(used[1:], came[1:], chances[0])
-        groups = np.flatnonzero(np.concatenate(([True], told)))
-        again = np.ones(POINTS, bool)
-        again[WITHIN:LAST_TOKEN] = False
-        few = np.minimum(chances[groups], MOST_CHANCE).reshape(-1, STAGES, BINS)
-        index, uses = indices(few, np.tile(again, len(groups)))
-        rows = index.reshape(len(groups), KINDS, BINS)
-        counts = uses.reshape(len(groups), KINDS)
-        tables = {group: at for at, group in enumerate(groups.tolist())}
-        self.rate, self.until, self.uses = [], [], []
-        lasting = _lasting(rows)
-        for group in range(LABELS + 1):
-            at = tables.get(group, 0)
-            self.rate += [row + row[-1:] * 44 for row in rows[at].tolist()]
-            self.until += [row + [NEVER] * 44 for row in lasting[at].tolist()]
-            self.uses += counts[at].tolist()
-
-
-def _lasting(rates: np.ndarray) -> np.ndarray:
-    """Return the age up to which each rate stays about the same, of the same shape."""
-    lasting = np.full(rates.shape, NEVER)
-    ratio = rates[..., 1:] / rates[..., :-1]
-    alike = (ratio <= ALIKE) & (ratio * ALIKE >= 1.0)
-    for age_bin in reversed(range(BINS - 1)):
-        ends = 1 << age_bin
-        lasting[..., age_bin] = np.where(alike[..., age_bin], lasting[..., age_bin + 1], ends)
-    return lasting
-
-
-def _kind(point: int, label: int) -> int:
-    """Return the kind of a point that has not been used, of a request with a label."""
-    return point * STAGES + (KINDS * (label + 1) if 0 <= label < LABELS else 0)
-
-
-def _shrunk(used: np.ndarray, came: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """Return the chance of a use by bin, drawn towards another where there are few waits."""
-    return (used + PRIOR * to) / (came + PRIOR)
-
-
-def _common(used: np.ndarray, came: np.ndarray) -> np.ndarray:
-    """Return the chances of kinds that have much in common, taken together."""
-    common = np.empty(used.shape)
-    for first, after in _ALIKE:
-        uses, waits = used[first:after].sum(axis=0), came[first:after].sum(axis=0)
-        common[first:after] = _shrunk(uses, waits, np.array(FIRST_CHANCE))
-    return common
+                kind = kind_of(WITHIN + turns, label)
+                points.append((position, share * uses[kind], share * rate[kind][0]))

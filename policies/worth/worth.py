@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from policies.worth.points import ReturnPoints
 from simulator.plugins.context import CacheContext
+from simulator.plugins.protocols import Overlap
 from simulator.trace.grid import Grid
 
 AIM: Final = ("tokens", "seconds")  # what a state is to save
@@ -15,10 +16,11 @@ AIM: Final = ("tokens", "seconds")  # what a state is to save
 class Displacing(Protocol):
     """An order of states that says what making room would cost.
 
-    `asked` is whether any room had to be made so far.
+    `asked` is whether any room had to be made so far, `orders_kv` whether KV shares the room.
     """
 
     asked: bool
+    orders_kv: bool
 
     def losses_of(self, rooms: Sequence[int]) -> list[float]:
         """Return what is lost a request where room is made for so many bytes, each ascending."""
@@ -53,6 +55,13 @@ class Worth:
             shared = context.common[cls] = cls(context.grid)
         assert isinstance(shared, cls)
         return shared
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn from a request; where nobody orders states, nobody needs to know which it used."""
+        self.points.observe(overlap)
+        if self.order is None:
+            self.points.fresh.clear()
+            self.points.used.clear()
 
 
 def saving_by(aim: str, context: CacheContext) -> Callable[[int, int], float]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from policies.joint import names_of
 from reports.capacity.search import GridLimits
 from reports.results.marks import POLICIES, marks_of
 from reports.study.capacities import (
@@ -200,8 +201,8 @@ def _candidate(group: tuple[Cell, ...], varied: Sequence[str]) -> Candidate:
 
 def _name(cell: Cell, varied: Sequence[str]) -> str:
     """Return a name such as "adaptive · gdsf · rate 5"."""
-    policy = cell.study.policy
-    names = [policy.placer, *(getattr(policy, kind) for kind in varied if kind != "placer")]
+    kinds = ["placer", *(kind for kind in varied if kind != "placer")]
+    names = names_of(cell.study.policy.model_dump(), kinds)
     others = {key: v for key, v in cell.choice.items() if not key.startswith("policy.")}
     names += [f"{key.rpartition('.')[2]} {value}" for key, value in others.items()]
     return " · ".join(names)

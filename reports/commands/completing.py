@@ -17,6 +17,12 @@ def _admissions() -> Iterable[str]:
     return _policies("admission")
 
 
+def _joint() -> Iterable[str]:
+    from policies.joint import joint_names
+
+    return joint_names()
+
+
 def _policies(kind: str) -> Iterable[str]:
     from policies.registry import KINDS
 
@@ -57,5 +63,6 @@ def _among(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
 
 
 placers, evictions, admissions = _among(_placers), _among(_evictions), _among(_admissions)
+joint = _among(_joint)
 profiles, formats = _among(_profiles), _among(_formats)
 generators, arrivals = _among(_generators), _among(_arrivals)

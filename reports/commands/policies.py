@@ -9,8 +9,11 @@ import typer
 from reports.commands.declared import options
 from reports.commands.options import JsonOption
 from reports.console import print_json, print_table
+from reports.words import all_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from policies.registry import PolicyInfo
 
 KINDS = ("placer", "eviction", "admission", "estimator")
@@ -26,20 +29,35 @@ class PoliciesCommand(JsonOption):
 
     def run(self) -> None:
         """Print the list, or one policy in detail."""
+        from policies.joint import joint_names
         from policies.registry import describe, find
 
         every = (info for kind in KINDS for info in describe(kind))
         infos = [*every] if self.name is None else find(self.name)
         if self.json:
             print_json({"policies": [_plain(info) for info in infos]})
-        elif self.name is None:
+            return
+        ahead = {info.name: info.clairvoyant for info in infos}
+        joint = {name: kinds for name, kinds in joint_names().items() if name in ahead}
+        together = {name: _together(name, kinds, ahead[name]) for name, kinds in joint.items()}
+        if self.name is None:
             print_table(
                 ("kind", "policy", "what it does"),
-                [(info.kind, info.usage.replace(",", ", "), _summary(info)) for info in infos],
+                [
+                    *(("policy", name, words) for name, words in together.items()),
+                    *((i.kind, i.usage.replace(",", ", "), _summary(i)) for i in infos),
+                ],
             )
         else:
+            for name, words in together.items():
+                print_table(("", ""), [("policy", name), ("what it does", words)])
             for info in infos:
                 print_table(("", ""), _details(info))
+
+
+def _together(name: str, kinds: Sequence[str], clairvoyant: bool) -> str:
+    ahead = " (clairvoyant)" if clairvoyant else ""
+    return f"The {all_of(kinds)} of this name together: --policy {name}{ahead}"
 
 
 def _details(info: PolicyInfo) -> list[tuple[str, str]]:

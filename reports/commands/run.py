@@ -211,13 +211,16 @@ def warn_of_tick(tick: Tick, study: ResolvedStudy, summary: dict[str, Any]) -> N
 
 
 def _print_plan(replay: Replay, as_json: bool) -> None:
+    from policies.joint import names_of
+    from reports.results.marks import POLICIES
+
     plan = replay.plan()
     if as_json:
         print_json(plan)
         return
     trace = plan["trace"]
-    policy = replay.cell.study.policy
+    policies = ", ".join(names_of(replay.cell.study.policy.model_dump(), POLICIES))
     print_line(
         f"1 cell: {trace['requests']:,} requests of {trace['name']} ({trace['prompt_tokens']:,} "
-        f"prompt tokens), {policy.placer}, {policy.eviction}, {policy.admission}"
+        f"prompt tokens), {policies}"
     )

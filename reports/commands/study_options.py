@@ -59,6 +59,15 @@ class GridOptions:
     Parameters of policies contain commas, so only capacities can be a list with commas.
     """
 
+    policy: Annotated[
+        Texts,
+        typer.Option(
+            metavar="NAME",
+            help="Placer, eviction and admission at once, as in unified, or adaptive+lru.",
+            autocompletion=completing.joint,
+        ),
+        Sets("policy.all"),
+    ] = None
     placer: Annotated[
         Texts,
         typer.Option(

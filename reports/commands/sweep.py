@@ -37,7 +37,8 @@ class SweepCommand(
     """Run the grid and the replications of a study; write tables and a page.
 
     Flags replace settings of the study file; without a file, they alone are the study: repeat
-    --placer, --eviction, --admission, --profile, and list capacities, as in --capacity 8GiB,16GiB.
+    --policy, --placer, --eviction, --admission, --profile, and list capacities, as in --capacity
+    8GiB,16GiB.
     A sweep that was stopped continues where it was: give the same study and the same --out.
     """
 

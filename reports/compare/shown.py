@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from policies.joint import names_of
 from reports.compare.condition import Condition
 from reports.compare.outcome import Compared, TwoRuns
 from reports.results.pools import LOSS_WORDS
 from reports.statistics import Verdict
 from reports.words import capacity_words, known
 
+_POLICY = "policy."
 _METHODS = {"blocks": "blocks of time"}
 
 
@@ -88,13 +90,17 @@ def moved_words(runs: TwoRuns) -> str:
 
 def place_words(place: Mapping[str, Any]) -> str:
     """Return "branch, 8 GiB" of a cell of a sweep."""
-    return ", ".join(_setting(key, value) for key, value in place.items())
+    policies = {key.removeprefix(_POLICY): place[key] for key in place if key.startswith(_POLICY)}
+    names = names_of(policies, [*policies])
+    joint = len(names) < len(policies)
+    rest = [key for key in place if not (joint and key.startswith(_POLICY))]
+    return ", ".join([*(names if joint else []), *(_setting(key, place[key]) for key in rest)])
 
 
 def _setting(key: str, value: Any) -> str:
     if key == "cache.capacity":
         return capacity_words(value)
-    return str(value) if key.startswith("policy.") else f"{key.rpartition('.')[2]} {value}"
+    return str(value) if key.startswith(_POLICY) else f"{key.rpartition('.')[2]} {value}"
 
 
 def _relative(compared: Compared) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from policies.joint import names_of
 from reports.caveats import extrapolated, granularity, lossy, times_from
 from reports.report import Report, Section, Sentence, Strong, Table, Terms
-from reports.results.marks import UPPER_BOUND
+from reports.results.marks import POLICIES, UPPER_BOUND
 from reports.results.overload import load_words
 from reports.results.pools import Figures, loss_words, pool_words
 from reports.study.scenario import profile_named
@@ -84,7 +85,7 @@ def _facts(
     marks = f" ({', '.join(summary['marks'])})" if summary["marks"] else ""
     counts = ", ".join(f"{requests[s]:,} {s}" for s in ("finished", "rejected", "unfinished"))
     yield "workload", f"{trace['name']}: {trace['requests']:,} requests"
-    yield "policies", f"{policy.placer}, {policy.eviction}, {policy.admission}{marks}"
+    yield "policies", ", ".join(names_of(policy.model_dump(), POLICIES)) + marks
     yield "model", f"{study.model.profile} ({profile.kind}), {study.server.kind} server"
     if profile.lossy is not None:
         yield "lossy", profile.lossy

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from policies.joint import names_of
 from reports.results.evidence import Row, estimate, finished
 from reports.results.margins import Margins
 from reports.results.marks import POLICIES, marks_in
@@ -62,7 +63,7 @@ def _varying(rows: Sequence[Row], manifest: Mapping[str, Any]) -> tuple[list[str
     """Return the settings that vary besides placer and capacity: those of policies, and the rest.
 
     A setting that groups the cells exactly as an earlier one does (`policy.placer`, `placer`) is
-    left out.
+    left out, unless it is a policy of its own.
     """
     known = {tuple(str(row.get(key)) for row in rows) for key in ("placer", "capacity_bytes")}
     grid = [key for key in manifest.get("grid", {}) if rows and key in rows[0]]
@@ -71,7 +72,7 @@ def _varying(rows: Sequence[Row], manifest: Mapping[str, Any]) -> tuple[list[str
     for key in dict.fromkeys([*POLICIES[1:], *_WORLDS, *grid]):
         values = [str(row.get(key)) for row in rows]
         partition = {_ranks(column) for column in known}
-        if len(set(values)) < 2 or _ranks(values) in partition:
+        if len(set(values)) < 2 or (key not in POLICIES and _ranks(values) in partition):
             continue
         known.add(tuple(values))
         (policies if key in POLICIES or key.startswith(_OF_SERIES) else shared).append(key)
@@ -139,10 +140,15 @@ def _world(
 
 
 def _series(row: Row, policies: Sequence[str], *, one_placer: bool) -> Series:
-    """Return the series of a row; its name omits a placer that all rows share."""
+    """Return the series of a row; its name omits a placer that all rows share.
+
+    A policy that is placer, eviction and admission is named once.
+    """
     others = tuple(str(row[key]) for key in policies)
-    named = others if one_placer and others else (row["placer"], *others)
-    return Series(" · ".join(named), row["placer"], others, marks_in(row))
+    kinds = [kind for kind in POLICIES if kind in policies]
+    rest = [str(row[key]) for key in policies if key not in POLICIES]
+    shown = kinds if one_placer and others else ["placer", *kinds]
+    return Series(" · ".join([*names_of(row, shown), *rest]), row["placer"], others, marks_in(row))
 
 
 def _capacity_labels(sizes: Sequence[int | None]) -> list[str]:
@@ -175,14 +181,15 @@ def _point(series: Series, capacity: str, group: Sequence[Row], deterministic: b
 def _baselines(series: Sequence[Series], placer: str | None) -> dict[str, str]:
     """Return the name of each series' baseline: the baseline placer with the same other policies.
 
-    If only one placer was simulated, the first series is the baseline of all.
+    If only one placer was simulated, the first series is the baseline of all. Where policies do not
+    vary apart, it is the series of the baseline placer that shares most of the others.
     """
     placers = list(dict.fromkeys(s.placer for s in series))
     wanted = placer if placer in placers else next((p for p in placers if p == "last"), placers[0])
-    peers = {s.others: s.name for s in reversed(series) if s.placer == wanted}
+    peers = [s for s in series if s.placer == wanted]
     if len(placers) == 1:
         return {s.name: series[0].name for s in series}
-    return {s.name: peers.get(s.others, s.name) for s in series}
+    return {s.name: s.name if s in peers else max(peers, key=s.shared).name for s in series}
 
 
 def _compared(world: WorldPoints) -> dict[tuple[str, str], Point]:

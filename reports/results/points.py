@@ -39,6 +39,10 @@ class Series:
         """The name with its marks."""
         return f"{self.name} ({', '.join(self.marks)})" if self.marks else self.name
 
+    def shared(self, other: Series) -> int:
+        """Return how many of the other policy keys have the same value in another series."""
+        return sum(mine == its for mine, its in zip(self.others, other.others, strict=True))
+
 
 def subjects(series: Sequence[Series]) -> list[str]:
     """Return what gives each series its look: the first kind of policy in which they differ."""

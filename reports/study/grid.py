@@ -14,6 +14,7 @@ from typing import Any
 
 from reports.study.capacities import refuse_states_beyond, refuse_too_small
 from reports.study.file import parse_study
+from reports.study.joint_policy import ALL, FLAG, varied_kinds, with_each_kind
 from reports.study.rounds import most_replications
 from reports.study.scenario import PolicyError, canonical_policies
 from reports.study.sections import ResolvedStudy
@@ -31,7 +32,7 @@ class Variant:
     Parameters
     ----------
     choice
-        Dotted key -> value, for the keys of the grid.
+        Dotted key -> value, for the keys of the grid; for `policy.all`, those of the policies.
     study
         The study with these put in, policies in canonical spelling.
     """
@@ -66,6 +67,7 @@ def grid_of(settings: Settings) -> StudyGrid:
 def _variants(settings: Settings, study: ResolvedStudy) -> Iterator[Variant]:
     workloads = named_workloads(settings, study.grid.get(WORKLOADS, ()))
     varied = study.grid | ({WORKLOADS: list(workloads)} if workloads else {})
+    kinds = varied_kinds(settings)
     fixed = {key: v for key, v in settings.values.items() if not key.startswith("grid.")}
     for values in product(*varied.values()):
         choice = dict(zip(varied, values, strict=True))
@@ -76,7 +78,10 @@ def _variants(settings: Settings, study: ResolvedStudy) -> Iterator[Variant]:
             else:
                 origin = f"{settings.origin(f'grid.{key}')}: [grid]"
                 variant = variant.with_value(key, value, origin)
-        yield Variant(choice, _parsed(variant))
+        study = _parsed(with_each_kind(variant))
+        chosen = {key: value for key, value in choice.items() if key != ALL}
+        joint = {f"policy.{kind}": getattr(study.policy, kind) for kind in kinds}
+        yield Variant(chosen | joint, study)
 
 
 def _parsed(settings: Settings) -> ResolvedStudy:
@@ -97,5 +102,6 @@ def _canonical(settings: Settings) -> ResolvedStudy:
     except PolicyError as error:
         key = f"policy.{error.kind}"
         origin = settings.origin(key)
-        place = origin if origin == f"--{error.kind}" else f"{origin}: '{key}'"
-        raise UsageError(f"{place}: {error}{settings.line(key)}") from error
+        if origin in {f"--{error.kind}", FLAG}:
+            raise UsageError(f"{origin}: {error}") from error
+        raise settings.problem(key, f": {error}") from error

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from reports.study.joint_policy import with_each_kind, without_replaced_policies
 from reports.study.lines import lines_of
 from reports.study.own_trace import with_own_trace
 from reports.study.paths import placed
@@ -47,13 +48,14 @@ def laid_over(own: Settings, overrides: Iterable[tuple[str, Any, str]]) -> Setti
     Raises
     ------
     UsageError
-        Where one source sets a setting under two names.
+        Where one source sets a setting under two names, or there is no such `policy.all`.
     """
     settings, keys = own, set()
     for key, value, origin in overrides:
         settings = settings.with_value(key, value, origin)
         keys.add(key)
-    return _pinned(with_own_trace(own, settings, keys))
+    settings = _pinned(with_own_trace(own, settings, keys))
+    return with_each_kind(without_replaced_policies(settings, keys))
 
 
 def parse_override(text: str) -> tuple[str, Any, str]:

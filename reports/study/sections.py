@@ -288,6 +288,9 @@ class ServerSection(_Section):
 class PolicySection(_Section):
     """One policy string of each kind."""
 
+    all: Annotated[Spec | None, Field(exclude=True)] = None
+    """One name for those kinds below that have a policy of it, as in `unified`, or one policy of
+    each, as in `adaptive+lru`; a kind that is set by itself stays so."""
     placer: Spec = "adaptive"
     """Where checkpoints are stored, as in `block:size=1024`."""
     eviction: Spec = "lru"
@@ -369,6 +372,9 @@ class ResolvedStudy(_Section):
         for key in self.grid:
             section, _, name = key.partition(".")
             tables[section].pop(name, None)
+            if key == "policy.all":  # defaults would stand in its way
+                stated = self.policy.model_fields_set
+                tables[section] = {k: v for k, v in tables[section].items() if k in stated}
         return {name: table for name, table in tables.items() if table != {}}
 
     def absolute(self) -> dict[str, Any]:

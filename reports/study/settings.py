@@ -93,7 +93,7 @@ class Settings:
     def _refuse_twice(self, key: str, written: str, origin: str) -> None:
         """Refuse a second name of a setting from the study file, or from the command line."""
         first = self.spelled.get(key, key)
-        if key not in self.values or first == written:
+        if key not in self.values or first == written or current_key(first) != key:
             return
         before = self.origins[key]
         if before == origin or (before.startswith("--") and origin.startswith("--")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from simulator.base.errors import UsageError, printable
 from simulator.cache.integrity import check_integrity
@@ -106,6 +107,7 @@ class PolicyCache:
                     context,
                     rehearse=None,
                     capacity_bytes=pool.capacity_bytes,
+                    free_bytes=partial(_free_bytes_of, pool),
                     orders_kv=pool is layout.kv,
                     orders_states=pool is layout.states,
                     trace=trace if pool.order.clairvoyant else None,
@@ -407,15 +409,10 @@ class PolicyCache:
 
         Returns the deepest resident span of the path afterwards.
         """
-        residency, missing, written = self.residency, [], len(running.written)
+        residency, written = self.residency, len(running.written)
         if not self._bare_kv and running.kv_wanted < upto:
             upto = running.kv_wanted
-        span = end
-        while span.kv_end == span.start:
-            if span.start < upto:
-                missing.append(span)
-            span = span.parent
-        missing.reverse()
+        span, missing = _resident_part(end, upto)
         captures = running.captures
         if captures and captures[0] <= span.kv_end:
             captures = running.captures = _absent(span, captures)
@@ -513,6 +510,23 @@ class PolicyCache:
         if checkpoint is not None:
             checkpoint.pins += 1
             running.written.append(checkpoint)
+
+
+def _resident_part(end: KvSpan, upto: int) -> tuple[KvSpan, list[KvSpan]]:
+    """Return the deepest resident span of a path, and those below it that begin before `upto`."""
+    missing = []
+    span = end
+    while span.kv_end == span.start:
+        if span.start < upto:
+            missing.append(span)
+        span = span.parent
+    missing.reverse()
+    return span, missing
+
+
+def _free_bytes_of(pool: Pool) -> int:
+    """Return the free memory of a pool, in bytes."""
+    return pool.free_bytes
 
 
 def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 TAIL, BLOCK, SPAN = CUTS = ("tail", "block", "span")
 
 
+def _nothing() -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Sizes:
     """Memory sizes: bytes per token of KV, bytes per state, and tokens per page of KV."""
@@ -47,6 +51,8 @@ class CacheContext:
         unbounded.
     cut
         How much of a KV span is evicted at once: one of `CUTS`.
+    free_bytes
+        For an eviction policy: returns the free memory of its pool, in bytes.
     orders_kv, orders_states
         Whether the pool of an eviction policy holds KV, and whether it holds states. The policy is
         informed of such entries only and may name only those as victims.
@@ -66,6 +72,7 @@ class CacheContext:
     costs: CostModel
     capacity_bytes: int | None
     cut: str = TAIL
+    free_bytes: Callable[[], int] = _nothing
     orders_kv: bool = True
     orders_states: bool = True
     trace: Trace | None = None

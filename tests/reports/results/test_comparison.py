@@ -200,3 +200,38 @@ def test_the_gap_of_a_rival_is_one_of_the_differences() -> None:
     assert last.token_hit_rate_difference is not None
     assert world.gap(last) == last.token_hit_rate_difference.opposite
     assert world.behind == {}
+
+
+def as_policies(cells: pl.DataFrame, eviction: str, admission: str) -> pl.DataFrame:
+    return cells.with_columns(
+        pl.lit(eviction).alias("eviction"), pl.lit(admission).alias("admission")
+    )
+
+
+def test_a_policy_of_all_kinds_is_named_once_and_policies_that_vary_together_are_all_named() -> (
+    None
+):
+    cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last")
+    one = as_policies(cells.filter(pl.col("placer") == "last"), "lru", "always")
+    three = as_policies(cells.filter(pl.col("placer") == "branch"), "unified", "unified")
+    joint = three.with_columns(pl.lit("unified:rate=1.0").alias("placer"))
+    (world,) = compare(pl.concat([one, joint]), manifest)
+    assert [series.name for series in world.series] == ["last · lru · always", "unified:rate=1.0"]
+    assert world.baseline["unified:rate=1.0"] == "last · lru · always"
+    assert world.points["unified:rate=1.0", "8 GiB"].token_hit_rate_difference is not None
+    (alone,) = compare(joint, manifest)
+    assert [series.name for series in alone.series] == ["unified:rate=1.0"]
+
+
+def test_without_a_pair_the_baseline_shares_most_of_the_other_policies() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last")
+    last, branch = (cells.filter(pl.col("placer") == name) for name in ("last", "branch"))
+    rows = [
+        as_policies(last, "fifo", "always"),
+        as_policies(last, "lru", "tinylfu"),
+        as_policies(branch, "value", "tinylfu"),
+        as_policies(branch, "value", "value"),
+    ]
+    (world,) = compare(pl.concat(rows), manifest)
+    assert world.baseline["branch · value · tinylfu"] == "last · lru · tinylfu"
+    assert world.baseline["branch · value · value"] == "last · fifo · always"
