@@ -57,6 +57,7 @@ PLACERS = (
     *("from_end:offsets=0+128", "offsets:start=1024,end=0+200", "adaptive", "adaptive:rate=4"),
     *("clairvoyant", "last:where=answer", "last:where=both"),
     *("optimal:budget=2,decay=0.9,predict=trend", "optimal:budget=2,decay=0.9,predict=period"),
+    *("unified", "unified:rate=2,aim=seconds"),
 )
 EVICTIONS = (
     *("fifo", "lru", "clock", "clock:bits=3", "lfu", "slru", "slru:protected=0.5", "two_q", "arc"),
@@ -64,11 +65,12 @@ EVICTIONS = (
     *("gdsf", "pgdsf", "split_lru", "ttl:seconds=20"),
     *("split_lru:first=states,refresh=path,parts=true", "ttl:seconds=5,refresh=true", "marconi"),
     *("seglen", "tail_lru", "reuse_probability", "session_aware", "coverage", "value", "belady"),
-    *("belady:bypass=true", "clairvoyant"),
+    *("belady:bypass=true", "clairvoyant", "unified", "unified:aim=seconds"),
 )
 ADMISSIONS = (
     *("always", "second_sighting", "size_aware:share=0.3", "probabilistic", "tinylfu"),
     *("tinylfu:sample=500,victims=each", "tinylfu:victims=all", "branch_only", "value"),
+    "unified",
 )
 # What varies around them. Another partner deals all cells anew: leave these lists as they are.
 PARTNERS = {
@@ -152,7 +154,7 @@ def cells() -> list[Cell]:
         *_dealt("admission", ADMISSIONS, 4),
         *_dealt("admission", ("never",), 2, capacity="unbounded"),
     ]
-    return [*dealt, *_aligned(), *_capped()]
+    return [*dealt, *_aligned(), *_capped(), *_with_one_price()]
 
 
 def _dealt(axis: str, subjects: Sequence[str], times: int, **fixed: Any) -> Iterator[Cell]:
@@ -196,6 +198,17 @@ def _capped() -> Iterator[Cell]:
     for traffic, placer, cap, kind in settings:
         more = {"cache.kind": kind} | ({} if cap is None else {"cache.states_per_prefix": cap})
         yield Cell(traffic, placer, "fifo", "always", "queue", "tail", "hybrid", "2GiB", more)
+
+
+def _with_one_price() -> Iterator[Cell]:
+    """Yield cells whose policies learn together what states are worth."""
+    for traffic, server in (
+        ("documents", "queue"),
+        ("chats", "instant"),
+        ("conversation", "queue"),
+    ):
+        policies = ("unified", "unified", "unified")
+        yield Cell(traffic, *policies, server, "tail", "hybrid", "600MiB")
 
 
 def shared() -> Path:

@@ -37,6 +37,7 @@ class NaiveCache:
         grid: tuple[int, int],
         hits_count: bool,
         whole_spans: bool = False,
+        bare_kv: bool = True,
     ) -> None:
         self.came: list[Prompt] = []  # prompts matched, and answers committed
         self.ends: list[Prompt] = []  # where spans end: where those have diverged or ended
@@ -45,6 +46,7 @@ class NaiveCache:
         self.kv_bytes, self.state_bytes, self.page, self.grid = kv_bytes, state_bytes, page, grid
         self.hits_count = hits_count
         self.whole_spans = whole_spans
+        self.bare_kv = bare_kv  # whether KV is stored behind the deepest position that is wanted
         self.seen: set[Prompt] = set()  # matched
         self.done: set[Prompt] = set()  # committed
         self.admitted: set[Prompt] = set()
@@ -132,15 +134,20 @@ class NaiveCache:
         depth = self.depth(prompt, self.kv)
         held = [end for end in path if self.start(end) < depth]
         top = self.start(held[-1]) if held else 0
-        size = (len(prompt) - depth) * self.kv_bytes + len(positions) * self.state_bytes
+        stop = len(prompt)
+        if not self.bare_kv:
+            stop = max(map(self.floor, running.wanted), default=0)
+        size = max(0, stop - depth) * self.kv_bytes + len(positions) * self.state_bytes
         if self.capacity is None or size <= self.capacity:
             self.make_room(size, prompt)
         for position in [p for p in positions if p <= top]:
             self.add_checkpoint(prompt, position)
         pending = [p for p in positions if p > top]
-        for end in [*held[-1:], *path[len(held) :]]:
+        missing = [end for end in path[len(held) :] if self.start(end) < stop]
+        for end in [*held[-1:], *missing]:
             start = self.start(end)
-            if not self.fill(prompt, end, [p for p in pending if start < p <= len(end)]):
+            there = [p for p in pending if start < p <= len(end)]
+            if not self.fill(prompt, min(len(end), stop), there):
                 break
         now = [end for end in path if self.start(end) < self.depth(prompt, self.kv)]
         for end in reversed(now):
@@ -155,12 +162,12 @@ class NaiveCache:
         self.running.remove(running)
         self.own = []
 
-    def fill(self, prompt: Prompt, end: Prompt, positions: list[int]) -> bool:
+    def fill(self, prompt: Prompt, stop: int, positions: list[int]) -> bool:
         for position in positions:
             if not self.extend(prompt, position):
                 return False
             self.add_checkpoint(prompt, position)
-        return self.extend(prompt, len(end))
+        return self.extend(prompt, stop)
 
     def extend(self, prompt: Prompt, stop: int) -> bool:
         depth = self.depth(prompt, self.kv)

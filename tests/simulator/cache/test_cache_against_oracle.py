@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policies.admission.always import Always
 from policies.eviction import EVICTION
 from simulator.plugins.context import SPAN, TAIL
 from simulator.results.records import LOSSES
@@ -16,6 +17,12 @@ from tests.simulator.replays import replay
 TOKENS = st.lists(st.integers(0, 1), min_size=1, max_size=10).map(tuple)
 ANSWER = st.lists(st.integers(0, 1), max_size=5).map(tuple)
 REQUESTS = st.lists(st.tuples(TOKENS, ANSWER), min_size=1, max_size=12)
+
+
+class NoBareKv(Always):
+    """Admits KV up to the deepest state that is wanted."""
+
+    stores_bare_kv = False
 
 
 @settings(max_examples=400)
@@ -30,9 +37,10 @@ REQUESTS = st.lists(st.tuples(TOKENS, ANSWER), min_size=1, max_size=12)
     grid=st.tuples(st.integers(1, 3), st.integers(1, 3)),
     eviction=st.sampled_from(["lru", "fifo"]),
     cut=st.sampled_from([TAIL, SPAN]),
+    bare_kv=st.booleans(),
 )
 def test_every_request_agrees(
-    requests, wanted, end, capacity, state_bytes, kv_bytes, page, grid, eviction, cut
+    requests, wanted, end, capacity, state_bytes, kv_bytes, page, grid, eviction, cut, bare_kv
 ):
     granularity, alignment = grid
     prompts, answers = zip(*requests, strict=True)
@@ -44,6 +52,7 @@ def test_every_request_agrees(
         answers=answers,
         profile=toy_profile(kv_bytes, state_bytes, page, alignment),
         eviction=EVICTION[eviction],
+        admission=Always if bare_kv else NoBareKv,
         capacity_bytes=capacity,
         cut=cut,
         server="instant",
@@ -55,7 +64,10 @@ def test_every_request_agrees(
 
     lru, whole = eviction == "lru", cut == SPAN
     oracle = NaiveCache(
-        positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_spans=whole
+        *(positions, capacity, kv_bytes, state_bytes, page, grid),
+        hits_count=lru,
+        whole_spans=whole,
+        bare_kv=bare_kv,
     )
     rows = result.columns
     for request, (prompt, answer) in enumerate(requests):
