@@ -10,7 +10,24 @@ from simulator.plugins.entries import Entry
 
 
 class UnifiedAdmission(BaseAdmission):
-    """Admit states, and KV up to the deepest state that is wanted: KV behind it saves nothing."""
+    """Admit states, and KV up to the deepest state that is wanted.
+
+    KV behind the last state of its path saves nothing: whoever stores a state there has computed
+    it again. What the KV before a state costs is part of the price of that state, which the placer
+    `unified` has weighed already.
+
+    Source: this project; docs/placement.md proves it.
+
+    Examples
+    --------
+    A state is stored after every fourth token, and no KV behind the last of them:
+
+    >>> from policies.tryout import serve
+    >>> serve(["abcdef"], placer="block:size=4", admission="unified").kv
+    ['abcd']
+    >>> serve(["abcdef"], placer="block:size=4").kv
+    ['abcdef']
+    """
 
     always: ClassVar[bool] = True
     stores_bare_kv: ClassVar[bool] = False

@@ -14,7 +14,7 @@ from policies.orders.outlook import Outlook
 from policies.parameters import require
 from policies.worth.points import ReturnPoint
 from policies.worth.rates import NEVER
-from policies.worth.worth import AIM, Worth, in_tokens, saving_by
+from policies.worth.worth import AIM, SharedWorth, in_tokens, saving_by
 from simulator.plugins.context import SPAN, CacheContext
 from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
@@ -88,8 +88,8 @@ class Unified(PrefixEviction):
 
     >>> from policies.tryout import serve
     >>> prompts = ["ab", "abcd", "abcdef", "longprompt", "abcdefgh", "new"]
-    >>> serve(prompts, eviction="unified", capacity_bytes=24, state_bytes=2).states
-    ['abcdefgh', 'new']
+    >>> serve(prompts, eviction="unified", capacity_bytes=24, state_bytes=2).kv
+    ['abcdefgh', 'longp', 'new']
     """
 
     spares_states: ClassVar[bool] = True
@@ -103,7 +103,7 @@ class Unified(PrefixEviction):
         self._free_bytes: Callable[[], int] = int
         self._aim = aim
         self._saving: Callable[[int, int], float] = in_tokens
-        self._worth = Worth(Grid())
+        self._worth = SharedWorth(Grid())
         self._points = self._worth.points
         self._bare = BareKv()
         self._lineage = Lineage()
@@ -126,7 +126,7 @@ class Unified(PrefixEviction):
         self._cuts_to_state = context.orders_states and context.cut != SPAN
         self._saving = saving_by(self._aim, context)
         self._free_bytes = context.free_bytes
-        self._worth = worth = Worth.of(context)
+        self._worth = worth = SharedWorth.of(context)
         self._points = worth.points
         self._evicts_states = context.orders_states and context.capacity_bytes is not None
         if self._evicts_states:

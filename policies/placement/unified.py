@@ -11,7 +11,7 @@ from policies.placement.base import BasePlacer
 from policies.placement.chain import best_few, priced_chain
 from policies.placement.price import Price
 from policies.worth.points import Candidate
-from policies.worth.worth import AIM, Worth, in_tokens, saving_by
+from policies.worth.worth import AIM, SharedWorth, in_tokens, saving_by
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap, Prefix, Window
 from simulator.trace.grid import Grid
@@ -61,13 +61,13 @@ class UnifiedPlacer(BasePlacer):
         self._allowance = Allowance(rate)
         self._aim = aim
         self._grid = Grid()
-        self._worth = Worth(self._grid)
+        self._worth = SharedWorth(self._grid)
         self._saving: Callable[[int, int], float] = in_tokens
         self._kv_bytes = self._state_bytes = 1
 
     def begin(self, context: CacheContext) -> None:
         """Read costs, sizes and the grid; meet the other policies of the cache."""
-        self._worth = Worth.of(context)
+        self._worth = SharedWorth.of(context)
         self._saving = saving_by(self._aim, context)
         self._grid = context.grid
         self._price.begin(context)

@@ -94,7 +94,7 @@ class ReturnPoints:
         self._grid = grid
         self._sightings = Sightings()
         self._sightings.grid = grid
-        self._reported: dict[int, None] = {}  # the latest requests
+        self._reported: dict[int, int] = {}  # how the latest requests began
         self._ends: dict[Segment, ReturnPoint] = {}
         self._insides: dict[Segment, ReturnPoint] = {}  # until prompts first diverge there
         self._last_tokens: dict[Segment, ReturnPoint] = {}
@@ -110,18 +110,20 @@ class ReturnPoints:
         A request may be reported twice, and its answer with the second report alone.
         """
         leaf, end, label = overlap.span, overlap.end, overlap.label
-        if overlap.request not in self._reported:
-            self._reported[overlap.request] = None
-            if len(self._reported) > IN_FLIGHT:
-                del self._reported[next(iter(self._reported))]
+        turns = self._reported.get(overlap.request)
+        if turns is None:
             self.now += 1
             self.rates.refresh(self.now)
-            if leaf is not None:
-                self._note_prompt(leaf, overlap.depth, label)
+            turns = FRESH if leaf is None else self._note_prompt(leaf, overlap.depth, label)
+            self._reported[overlap.request] = turns
+            if len(self._reported) > IN_FLIGHT:
+                del self._reported[next(iter(self._reported))]
         if leaf is not None and end is not None and end.stop > leaf.stop:
-            self._note_answer(leaf, end, label)
+            self._sightings.add_answer(end, leaf.stop, 0, label)
+            self._add(end, ANSWER_END, turns, label)
 
-    def _note_prompt(self, leaf: KvSpan, depth: int, label: int) -> None:
+    def _note_prompt(self, leaf: KvSpan, depth: int, label: int) -> int:
+        """Count the point that a prompt has used, add its own; return how it began."""
         span, segment, place, kind = self._sightings.meet(leaf, depth)
         turns = FRESH
         if segment is not None:
@@ -130,12 +132,7 @@ class ReturnPoints:
         if leaf.stop > depth:
             self._sightings.add_prompt(leaf, depth, kind, label)
             self._add(leaf, PROMPT_END, turns, label)
-
-    def _note_answer(self, leaf: KvSpan, end: KvSpan, label: int) -> None:
-        prompt = self._sightings.segment_of(leaf)
-        turns = FRESH if prompt is None else self._ends[prompt].turns
-        self._sightings.add_answer(end, leaf.stop, 0, label)
-        self._add(end, ANSWER_END, turns, label)
+        return turns
 
     def _turns_after(self, span: KvSpan, segment: Segment, place: int, length: int) -> int:
         """Return how a prompt begins that leaves the known requests at the end of `span`."""

@@ -27,7 +27,7 @@ class Displacing(Protocol):
         ...
 
 
-class Worth:
+class SharedWorth:
     """What states are worth, learned once for all policies of a cache.
 
     Parameters
@@ -48,7 +48,7 @@ class Worth:
         self.order: Displacing | None = None
 
     @classmethod
-    def of(cls, context: CacheContext) -> Worth:
+    def of(cls, context: CacheContext) -> SharedWorth:
         """Return what the policies of a cache share; the first of them makes it."""
         shared = context.common.get(cls)
         if shared is None:
