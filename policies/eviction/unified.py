@@ -410,18 +410,18 @@ class Unified(PrefixEviction):
                 if change < due:
                     due = change
             start = above[state]
-            gain = self._saving(start, state.position)
             service.freed = freed = self._freed_bytes(state, start)
-            service.worth = worth = rate * gain / freed
+            worth = rate * self._saving(start, state.position) / freed
             if due != service.due:
                 service.due = due
                 if due < NEVER:
                     self._due.setdefault(due, []).append(state)
             if state.pins:
                 service.clock = 0
-            else:
+            elif worth != service.worth or not service.clock:
                 self._clock = service.clock = clock = self._clock + 1
                 heappush(heap, (worth, service.number, clock, state))
+            service.worth = worth
         self._waiting.clear()
         if len(heap) > self._limit:
             self._compact()
@@ -438,9 +438,9 @@ class Unified(PrefixEviction):
 
     def _freed_bytes(self, state: Checkpoint, above: int) -> int:
         """Return the bytes that leave with a state: its own, and the KV that serves it alone."""
-        size_bytes = state.size_bytes
-        if self._takes_kv(state):
-            span = state.span
+        size_bytes, span = state.size_bytes, state.span
+        alone = not span.children_resident and not span.pins and span.checkpoints[-1] is state
+        if alone and self.orders_kv:  # `_takes_kv`, without a call
             while above < span.start and span.parent.children_resident == 1:
                 span = span.parent
             start = above if above > span.start else span.start

@@ -72,8 +72,11 @@ def _world(
 
 def _trace(place: Workplace, name: str) -> Path:
     """Return the trace of a study; only the first 60 of the sessions."""
-    if name != "sessions":
-        return place.trace(MOONCAKE.format(name))
+    return first_sessions(place) if name == "sessions" else place.trace(MOONCAKE.format(name))
+
+
+def first_sessions(place: Workplace) -> Path:
+    """Return a file with the first sessions of kv-cache-tester."""
     path = place.folder / "sessions.jsonl"
     with gzip.open(place.trace(SESSIONS), "rt", encoding="utf-8") as lines:
         write_text(path, "".join(islice(lines, FIRST)))
