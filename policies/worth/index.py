@@ -55,8 +55,11 @@ def indices(chances: Table, again: NDArray[np.bool_]) -> tuple[Table, Table]:
     follows = np.where(again, 1.0, 0.0)[:, None]
     later = np.zeros((kinds, len(PRICES)))
     for stage in reversed(range(STAGES)):
+        chance = chances[:, stage].T[:, :, None]
+        paid = PRICES * (_WIDTHS[:, None, None] * (1.0 - chance / 2))
+        stays = np.repeat(1.0 - chance, len(PRICES), axis=2)
         for _ in range(ROUNDS if stage == STAGES - 1 else 1):
-            values = _values(chances[:, stage], 1.0 + follows * later)
+            values = _values(chance * (1.0 + follows * later) - paid, stays)
             if stage == STAGES - 1:
                 later = values[0]
         later = values[0]
@@ -65,24 +68,26 @@ def indices(chances: Table, again: NDArray[np.bool_]) -> tuple[Table, Table]:
     return index, uses
 
 
-def _values(chances: Table, gain: Table) -> Table:
-    """Return V by bin of ages, kind and price; shape (BINS, kinds, prices)."""
-    chance = chances.T[:, :, None]
-    earned = chance * gain - PRICES * (_WIDTHS[:, None, None] * (1.0 - chance / 2))
-    values = np.zeros((BINS + 1, *gain.shape))
+def _values(earned: Table, stays: Table) -> Table:
+    """Return V by bin of ages, kind and price, as are what is earned in a bin, and what is left.
+
+    All have the shape (BINS, kinds, prices).
+    """
+    values = np.zeros((BINS + 1, *earned.shape[1:]))
+    nothing = values[BINS]
     for age_bin in reversed(range(BINS)):
         value = values[age_bin]
-        np.multiply(1.0 - chance[age_bin], values[age_bin + 1], out=value)
-        value += earned[age_bin]
-        np.maximum(value, 0.0, out=value)
+        np.multiply(stays[age_bin], values[age_bin + 1], out=value)
+        np.add(value, earned[age_bin], out=value)
+        np.maximum(value, nothing, out=value)
     return values[:-1]
 
 
 def _zeros(values: Table) -> Table:
     """Return the price at which each value comes to 0, shape (BINS, kinds)."""
-    last = np.maximum((values > 0.0).sum(axis=2) - 1, 1)
-    at = np.take_along_axis(values, last[..., None], axis=2)[..., 0]
-    before = np.take_along_axis(values, last[..., None] - 1, axis=2)[..., 0]
+    last = np.maximum(np.count_nonzero(values > 0.0, axis=2) - 1, 1)
+    where = np.arange(0, values.size, values.shape[2]).reshape(last.shape) + last
+    at, before = values.take(where), values.take(where - 1)
     price, less = PRICES[last], PRICES[last - 1]
     # V is convex: on the line through the last two values it reaches 0 no later than V does.
     fall = np.maximum(before - at, 1e-300)

@@ -53,10 +53,10 @@ class Waits:
             np.array(column) for column in (self._kinds, self._begun, self._ended)
         )
         age_bin = np.minimum(np.frexp(np.minimum(ended, now) - begun)[1], BINS - 1)
-        cell = kind.astype(np.int64) * BINS + age_bin
         over = ended < _NEVER
-        used = _table(cell[over], kinds)
-        waiting = _table(cell[~over], kinds)
+        cell = (over * kinds + kind) * BINS + age_bin
+        cells = np.bincount(cell, minlength=2 * kinds * BINS).reshape(2, kinds, BINS)
+        waiting, used = cells.astype(np.float64)
         came = np.cumsum((used + waiting)[:, ::-1], axis=1)[:, ::-1] - waiting / 2
         return used, came
 
@@ -64,7 +64,3 @@ class Waits:
         for column in (self._kinds, self._begun, self._ended):
             del column[:count]
         self._forgotten += count
-
-
-def _table(cell: NDArray[np.int64], kinds: int) -> NDArray[np.float64]:
-    return np.bincount(cell, minlength=kinds * BINS).reshape(kinds, BINS).astype(np.float64)
