@@ -24,8 +24,8 @@ calibrations and prototypes); run times of studies and commands in README, docs 
 
 Not made here yet, although commands make them: docs/capacity.md on random queues (the tests of
 `simulator/results/load.py` check the rule); docs/placement.md, the tree plans and times of section
-4, the published logs of section 7 (tests check them), `fifo` and small caches under "Read with
-care"; docs/statistics.md, the table on coverage (made by `python -m studies.coverage`);
+4, the published logs of section 7 (tests check them), `fifo` under "Read with care";
+docs/statistics.md, the table on coverage (made by `python -m studies.coverage`);
 docs/workloads.md, the counts of texts below the table on twins and the tokens of the stand-in
 tokenizer; whether a pair of policies that docs/evictions.md does not show is better in the whole
 grids of studies/evictions.
