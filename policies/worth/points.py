@@ -224,14 +224,17 @@ class ReturnPoints:
     def points_of(self, state: Checkpoint) -> list[ReturnPoint]:
         """Return the points at the position of a state, or the inside of the segment around it."""
         span, position = state.span, state.position
-        points = [
-            point
-            for point in self.points_at(span)
-            if point is not None and point.position == position
-        ]
-        if not points:
-            segment = self._sightings.segment_of(span)
-            inside = None if segment is None else self._insides.get(segment)
+        segment = self._sightings.segment_of(span)
+        points: list[ReturnPoint] = []
+        if segment is not None and span.stop >= segment.end:
+            end = self._ends[segment]
+            if end.position == position:
+                points.append(end)
+        branch = self._branches.get(span)
+        if branch is not None and branch.position == position:
+            points.append(branch)
+        if not points and segment is not None:
+            inside = self._insides.get(segment)
             if inside is not None:
                 inside.span, inside.position = span, position
                 points.append(inside)
