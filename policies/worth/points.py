@@ -254,17 +254,21 @@ class ReturnPoints:
         if length > overlap:
             self._add_new(points, PROMPT, turns, label, overlap, length)
         rate, uses = self.rates.rate, self.rates.uses
-        resume, below = prefix.resume, None
+        resume, now, below = prefix.resume, self.now, None
         while span.stop > resume:
             end, branch = self.points_at(span)
-            at = [] if end is None or end is below else [(end, place == END)]
-            if branch is not None:
-                at.append((branch, place == INSIDE))
             more = sooner = 0.0
-            for point, returning in at:
-                kind = after_use(point.kind) if returning else point.kind
+            if end is not None and end is not below:
+                kind, bits = end.kind, (now - end.last).bit_length()
+                if place == END:
+                    kind, bits = after_use(kind), 0
+                more, sooner = uses[kind], rate[kind][bits]
+            if branch is not None:
+                kind, bits = branch.kind, (now - branch.last).bit_length()
+                if place == INSIDE:
+                    kind, bits = after_use(kind), 0
                 more += uses[kind]
-                sooner += rate[kind][0 if returning else (self.now - point.last).bit_length()]
+                sooner += rate[kind][bits]
             if place == INSIDE and branch is None:
                 kind = kind_of(BRANCH, label)
                 more += uses[kind]
