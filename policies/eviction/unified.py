@@ -93,6 +93,7 @@ class Unified(PrefixEviction):
     """
 
     spares_states: ClassVar[bool] = True
+    hits_paths: ClassVar[bool] = False
     foresees_all: ClassVar[bool] = False
 
     def __init__(self, aim: str = "tokens") -> None:
@@ -305,7 +306,7 @@ class Unified(PrefixEviction):
             service = state.policy_data
             if service is not None and service.clock == clock:
                 if not state.pins:
-                    return state.span if self._takes_kv(state) else state
+                    return state.span if self.orders_kv and takes_kv(state) else state
                 service.clock = 0
             heappop(heap)
         return None
@@ -395,7 +396,7 @@ class Unified(PrefixEviction):
         """Weigh the waiting states, and give them their places, except those in use."""
         points, above = self._points, self._lineage.above
         rates, until = points.rates.rate, points.rates.until
-        now, heap = points.now, self._heap
+        now, heap, saving, freed_bytes = points.now, self._heap, self._saving, self._freed_bytes
         for state in self._waiting:
             service: Service | None = state.policy_data
             if service is None or not service.waits:
@@ -410,8 +411,8 @@ class Unified(PrefixEviction):
                 if change < due:
                     due = change
             start = above[state]
-            service.freed = freed = self._freed_bytes(state, start)
-            worth = rate * self._saving(start, state.position) / freed
+            service.freed = freed = freed_bytes(state, start)
+            worth = rate * saving(start, state.position) / freed
             if due != service.due:
                 service.due = due
                 if due < NEVER:
@@ -440,12 +441,9 @@ class Unified(PrefixEviction):
         """Return the bytes that leave with a state: its own, and the KV that serves it alone."""
         size_bytes, span = state.size_bytes, state.span
         alone = not span.children_resident and not span.pins and span.checkpoints[-1] is state
-        if alone and self.orders_kv:  # `_takes_kv`, without a call
+        if alone and self.orders_kv:  # `takes_kv`, without a call
             while above < span.start and span.parent.children_resident == 1:
                 span = span.parent
             start = above if above > span.start else span.start
             size_bytes += (state.position - start) * self._kv_bytes
         return size_bytes or 1
-
-    def _takes_kv(self, state: Checkpoint) -> bool:
-        return self.orders_kv and takes_kv(state)

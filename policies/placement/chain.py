@@ -49,6 +49,8 @@ def priced_chain(gains: list[float], survival: list[float], price: float) -> lis
         if gain * uses > price and uses > served:
             served = uses
             worth.append(i)
+    if len(worth) < 2:  # as `best_set`, without a call
+        return worth
     return best_set(worth, gains, survival, price)
 
 

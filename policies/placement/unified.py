@@ -103,30 +103,48 @@ class UnifiedPlacer(BasePlacer):
         """
         order = self._worth.order
         assert order is not None
-        span = prefix.span
+        span, start = prefix.span, prefix.resume
         while span.kv_end == span.start and span.stop:
             span = span.parent
-        kv_end, start, state_bytes = span.kv_end, prefix.resume, self._state_bytes
-        gains = [self._saving(start, wanted[i]) for i in chosen]
+        kv_end, room, saving = span.kv_end, 0, self._saving
         token_bytes = self._kv_bytes if order.orders_kv else 0
-        kv_bytes = [max(0, wanted[i] - kv_end) * token_bytes for i in chosen]
-        rooms = [kv + (i + 1) * state_bytes for i, kv in enumerate(kv_bytes)]
+        gains: list[float] = []
+        served: list[float] = []
+        kv_bytes: list[int] = []
+        rooms: list[int] = []
+        for i in chosen:
+            position = wanted[i]
+            size = (position - kv_end) * token_bytes if position > kv_end else 0
+            room += self._state_bytes
+            gains.append(saving(start, position))
+            served.append(rates[i])
+            kv_bytes.append(size)
+            rooms.append(size + room)
         losses = order.losses_of(rooms)
         if len(chosen) == 1:
-            return chosen if gains[0] * rates[chosen[0]] > losses[0] else []
-        best: Chosen = []
+            return chosen if gains[0] * served[0] > losses[0] else []
+        prices = [loss / (room or 1) for loss, room in zip(losses, rooms, strict=True)]
+        return [chosen[i] for i in self._best_set(gains, served, kv_bytes, prices)]
+
+    def _best_set(
+        self, gains: list[float], served: list[float], kv_bytes: list[int], prices: list[float]
+    ) -> list[int]:
+        """Return the set of greatest value; all by candidate, `prices` a byte where it is last."""
+        best: list[int] = []
         most = 0.0
-        for deepest, loss in enumerate(losses):
-            price = loss / max(rooms[deepest], 1)
-            some = gains[deepest::-1]
-            served = [rates[i] for i in chosen[deepest::-1]]
-            few = priced_chain(some, served, price * state_bytes)
+        for deepest, price in enumerate(prices):
+            state_price = price * self._state_bytes
             value, above = -price * kv_bytes[deepest], 0.0
-            for j in few:
-                value += (some[j] - above) * served[j] - price * state_bytes
-                above = some[j]
+            if not deepest:
+                few = [0] if gains[0] * served[0] > state_price else []
+            else:
+                upwards = gains[deepest::-1], served[deepest::-1]
+                few = [deepest - j for j in priced_chain(*upwards, state_price)]
+            for i in few:
+                value += (gains[i] - above) * served[i] - state_price
+                above = gains[i]
             if value > most:
-                best, most = [chosen[deepest - j] for j in few], value
+                best, most = few, value
         return best
 
     def _on_grid(

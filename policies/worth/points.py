@@ -221,14 +221,17 @@ class ReturnPoints:
     def points_of(self, state: Checkpoint) -> list[ReturnPoint]:
         """Return the points at the position of a state, or the inside of the segment around it."""
         span, position = state.span, state.position
-        points = [
-            point
-            for point in self.points_at(span)
-            if point is not None and point.position == position
-        ]
-        if not points:
-            segment = self._sightings.segment_of(span)
-            inside = None if segment is None else self._insides.get(segment)
+        segment = self._sightings.segment_of(span)
+        points: list[ReturnPoint] = []
+        if segment is not None and span.stop >= segment.end:
+            end = self._ends[segment]
+            if end.position == position:
+                points.append(end)
+        branch = self._branches.get(span)
+        if branch is not None and branch.position == position:
+            points.append(branch)
+        if not points and segment is not None:
+            inside = self._insides.get(segment)
             if inside is not None:
                 inside.span, inside.position = span, position
                 points.append(inside)
@@ -248,17 +251,21 @@ class ReturnPoints:
         if length > overlap:
             self._add_new(points, PROMPT, turns, label, overlap, length)
         rate, uses = self.rates.rate, self.rates.uses
-        resume, below = prefix.resume, None
+        resume, now, below = prefix.resume, self.now, None
         while span.stop > resume:
             end, branch = self.points_at(span)
-            at = [] if end is None or end is below else [(end, place == END)]
-            if branch is not None:
-                at.append((branch, place == INSIDE))
             more = sooner = 0.0
-            for point, returning in at:
-                kind = after_use(point.kind) if returning else point.kind
+            if end is not None and end is not below:
+                kind, bits = end.kind, (now - end.last).bit_length()
+                if place == END:
+                    kind, bits = after_use(kind), 0
+                more, sooner = uses[kind], rate[kind][bits]
+            if branch is not None:
+                kind, bits = branch.kind, (now - branch.last).bit_length()
+                if place == INSIDE:
+                    kind, bits = after_use(kind), 0
                 more += uses[kind]
-                sooner += rate[kind][0 if returning else (self.now - point.last).bit_length()]
+                sooner += rate[kind][bits]
             if place == INSIDE and branch is None:
                 kind = kind_of(BRANCH, label)
                 more += uses[kind]
