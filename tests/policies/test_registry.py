@@ -54,7 +54,7 @@ def test_one_spelling(spec: str, spelling: str) -> None:
         ("", "placer '': unknown name ''; expected one of: none, last, block, dense"),
         ("block", "parameter 'size' is missing (write size=...)"),
         ("block:sice=4", "unknown parameter 'sice'; did you mean 'size'?"),
-        ("last:size=4", "unknown parameter 'size'; it takes none"),
+        ("dense:size=4", "unknown parameter 'size'; it takes none"),
         ("block:64", "expected key=value, found '64'"),
         ("block:size", "expected key=value, found 'size'"),
         ("block:size=", "size: expected a whole number, found ''"),
