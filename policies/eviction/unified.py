@@ -440,8 +440,7 @@ class Unified(PrefixEviction):
     def _freed_bytes(self, state: Checkpoint, above: int) -> int:
         """Return the bytes that leave with a state: its own, and the KV that serves it alone."""
         size_bytes, span = state.size_bytes, state.span
-        alone = not span.children_resident and not span.pins and span.checkpoints[-1] is state
-        if alone and self.orders_kv:  # `takes_kv`, without a call
+        if self.orders_kv and takes_kv(state):
             while above < span.start and span.parent.children_resident == 1:
                 span = span.parent
             start = above if above > span.start else span.start
