@@ -43,8 +43,7 @@ class UnifiedPlacer(BasePlacer):
 
     Examples
     --------
-    The second prompt continues the first, and a third one the second; a long prompt that
-    nobody has returned to does not replace the chat:
+    Each prompt of a chat continues the one before, and resumes behind its last token:
 
     >>> from policies.tryout import serve
     >>> chat = ["ab", "abcd", "abcdef", "abcdefgh"]
