@@ -1,4 +1,4 @@
-"""What a plan of the clairvoyant placer still needs of a cache."""
+"""The needs of a clairvoyant plan: what it will still use of a cache, and when."""
 
 from __future__ import annotations
 

@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 from typing import ClassVar, Final
 
-from policies.eviction.prefixed import PrefixEviction
-from policies.orders.bare import BareKv, BareView
+from policies.eviction.states_first import StatesFirst
 from policies.orders.heaps import in_order
-from policies.orders.lineage import Lineage, takes_kv
+from policies.orders.lineage import takes_kv
 from policies.orders.outlook import Outlook
 from policies.parameters import require
 from policies.worth.points import ReturnPoint
 from policies.worth.rates import NEVER
 from policies.worth.worth import AIM, SharedWorth, in_tokens, saving_by
-from simulator.plugins.context import SPAN, CacheContext
-from simulator.plugins.entries import Checkpoint, Entry, KvSpan
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Checkpoint, Entry
 from simulator.plugins.protocols import Overlap
 from simulator.trace.grid import Grid
 
@@ -60,7 +59,7 @@ class Service:
         self.waits = False
 
 
-class Unified(PrefixEviction):
+class Unified(StatesFirst):
     """Evict the state that is expected to save least per byte and time, with its KV.
 
     A state serves the points to which prompts return and from which they would resume there: its
@@ -92,39 +91,28 @@ class Unified(PrefixEviction):
     ['abcdefgh', 'longp', 'new']
     """
 
-    spares_states: ClassVar[bool] = True
     hits_paths: ClassVar[bool] = False
-    foresees_all: ClassVar[bool] = False
 
     def __init__(self, aim: str = "tokens") -> None:
         super().__init__()
         require(aim in AIM, "aim", " or ".join(AIM), aim)
         self.asked = False  # whether room was ever needed
-        self.orders_kv = True
         self._free_bytes: Callable[[], int] = int
         self._aim = aim
         self._saving: Callable[[int, int], float] = in_tokens
         self._worth = SharedWorth(Grid())
         self._points = self._worth.points
-        self._bare = BareKv()
-        self._lineage = Lineage()
         self._states: dict[Checkpoint, None] = {}
         self._waiting: list[Checkpoint] = []  # states to weigh before the next decision
         self._heap: list[Place] = []  # outdated places among them
         self._limit = 64
         self._due: dict[int, list[Checkpoint]] = {}  # states to weigh anew, by request
         self._clock = self._number = self._now = self._learned = 0
-        self._kv_bytes = 1
-        self._orders_states = self._cuts_to_state = True
         self._evicts_states = True
 
     def begin(self, context: CacheContext) -> None:
         """Read sizes and costs, and meet the other policies of the cache."""
         super().begin(context)
-        self._kv_bytes = context.sizes.kv_bytes_per_token
-        self.orders_kv, self._orders_states = context.orders_kv, context.orders_states
-        self._bare.all_kv = not context.orders_states
-        self._cuts_to_state = context.orders_states and context.cut != SPAN
         self._saving = saving_by(self._aim, context)
         self._free_bytes = context.free_bytes
         self._worth = worth = SharedWorth.of(context)
@@ -189,24 +177,19 @@ class Unified(PrefixEviction):
 
     # --- entries ------------------------------------------------------------------------------
 
-    def on_insert(self, entry: Entry) -> None:
-        """Add it; a state takes over what it serves better than the one above."""
-        if isinstance(entry, KvSpan):
-            if not entry.children_resident:
-                self._bare.offer(entry)
-            self._note_last(entry.parent)
-            return
+    def _add(self, state: Checkpoint) -> None:
+        """Add a state; it takes over what it serves better than the one above."""
         self._number = number = self._number + 1
-        entry.policy_data = service = Service(number)
-        self._states[entry] = None
-        for changed in self._lineage.add(entry):
+        state.policy_data = service = Service(number)
+        self._states[state] = None
+        for changed in self._lineage.add(state):
             self._note(changed)
-        above = self._lineage.state_above(entry)
+        above = self._lineage.state_above(state)
         if above is not None and above.policy_data is not None:
-            self._take_over(entry, service, above)
-        for point in self._points.points_of(entry):
-            self._move(point, entry)
-        self._note(entry)
+            self._take_over(state, service, above)
+        for point in self._points.points_of(state):
+            self._move(point, state)
+        self._note(state)
 
     def _move(self, point: ReturnPoint, state: Checkpoint) -> None:
         """Serve a point from the state that serves it best."""
@@ -237,67 +220,34 @@ class Unified(PrefixEviction):
             above.policy_data.points = kept
             self._note(above)
 
-    def on_hit(self, entry: Entry) -> None:
-        """Note a use of KV; that of a state is one of a point that it serves."""
-        if isinstance(entry, KvSpan) and not entry.children_resident:
-            self._bare.offer(entry)
+    def _use(self, state: Checkpoint) -> None:
+        """Do nothing: a use of a state is one of a point that it serves."""
 
-    def on_evictable(self, entry: Entry) -> None:
-        """Make it a candidate again."""
-        if isinstance(entry, KvSpan):
-            self._bare.offer(entry)
-            self._note_last(entry)
-        elif not entry.policy_data.clock:
-            self._note(entry)
+    def _reopen(self, state: Checkpoint) -> None:
+        if not state.policy_data.clock:
+            self._note(state)
 
-    def on_evict(self, entry: Entry) -> None:
-        """Forget it; the state above serves its points."""
-        if isinstance(entry, KvSpan):
-            if entry.policy_data:
-                del self._bare.spans[entry.policy_data]
-                entry.policy_data = None
-            return
-        service: Service = entry.policy_data
-        entry.policy_data = None
-        del self._states[entry]
-        above = self._lineage.state_above(entry)
-        for changed in self._lineage.remove(entry):
+    def _forget(self, state: Checkpoint) -> None:
+        """Forget a state; the one above serves its points."""
+        service: Service = state.policy_data
+        state.policy_data = None
+        del self._states[state]
+        above = self._lineage.state_above(state)
+        for changed in self._lineage.remove(state):
             self._note(changed)
         for point in service.points:
             point.server = None
             if above is not None and above.policy_data is not None:
                 self._serve(above, point)
-        span = entry.span
-        if span.size_bytes and self.orders_kv:
-            self._bare.offer(span)
-            self._note_last(span)
-
-    def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Update which state lies next above which."""
-        self._lineage.split(upper, lower)
-
-    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Give both parts the place of the whole."""
-        if self._orders_states:
-            self._lineage.split(upper, lower)
-        if upper.size_bytes:
-            self._bare.split(upper, lower)
-            self._note_last(upper)
-            self._note_last(lower)
 
     # --- the order ----------------------------------------------------------------------------
 
     def victim(self) -> Entry | None:
-        """Return KV that saves nothing, else the state of least worth, with its KV."""
+        """Return what goes next; from then on room has its price."""
         self.asked = True
-        spans = self._bare.spans
-        while spans:
-            span = next(iter(spans.values()))
-            blocked = span.pins or span.children_resident
-            if not blocked and self._bare.is_bare(span, span.checkpoints):
-                return span
-            del spans[span.policy_data]
-            span.policy_data = None
+        return super().victim()
+
+    def _least(self) -> Checkpoint | None:
         if self._waiting:
             self._settle()
         heap = self._heap
@@ -306,35 +256,12 @@ class Unified(PrefixEviction):
             service = state.policy_data
             if service is not None and service.clock == clock:
                 if not state.pins:
-                    return state.span if self.orders_kv and takes_kv(state) else state
+                    return state
                 service.clock = 0
             heappop(heap)
         return None
 
-    def victims(self) -> Iterator[Entry]:
-        """Yield the next victims in order, by their present worth.
-
-        It changes when a state above or below leaves, which is not foreseen.
-        """
-        outlook = Outlook()
-        bare = BareView(self._bare, outlook)
-        states = self._in_order(outlook)
-        while True:
-            span = bare.take()
-            if span is not None:
-                yield span
-                if self._cuts_to_state and outlook.states_of(span):
-                    continue
-                bare.offer(outlook.let_go(span))
-            elif (state := next(states, None)) is not None:
-                entry = outlook.with_kv(state) if self.orders_kv else state
-                yield entry
-                bare.offer(outlook.let_go(entry))
-            else:
-                return
-
     def _in_order(self, outlook: Outlook) -> Iterator[Checkpoint]:
-        """Yield the states that could be evicted, by worth."""
         if self._waiting:
             self._settle()
         for *_, clock, state in in_order(self._heap):
@@ -381,16 +308,10 @@ class Unified(PrefixEviction):
         return losses + [loss] * (len(rooms) - len(losses))
 
     def _note(self, state: Checkpoint) -> None:
-        """Weigh a state anew before the next decision."""
         service: Service | None = state.policy_data
         if service is not None and not service.waits:
             service.waits = True
             self._waiting.append(state)
-
-    def _note_last(self, span: KvSpan) -> None:
-        """Weigh the last state of a span anew, since the KV that leaves with it has changed."""
-        if self._orders_states and span.checkpoints:
-            self._note(span.checkpoints[-1])
 
     def _settle(self) -> None:
         """Weigh the waiting states, and give them their places, except those in use."""

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import log2
-from typing import ClassVar
 
-from policies.eviction.prefixed import PrefixEviction
-from policies.orders.bare import BareKv, BareView
+from policies.eviction.states_first import StatesFirst
 from policies.orders.groups import Groups
 from policies.orders.hazard import Hazard
 from policies.orders.life import Life
-from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.parameters import require
-from simulator.plugins.context import SPAN, CacheContext
-from simulator.plugins.entries import Checkpoint, Entry, KvSpan
+from policies.worth.worth import in_tokens
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Checkpoint
 from simulator.plugins.protocols import Overlap
 
 _MOST_USES = 3  # more uses are counted as this many
 
 
-class ValueEviction(PrefixEviction):
+class ValueEviction(StatesFirst):
     """Evict what is expected to save the fewest seconds per byte and time.
 
     A state saves the seconds of prefill from the next state above it to its position, whenever a
@@ -56,9 +54,6 @@ class ValueEviction(PrefixEviction):
     ['docu', 'draft', 'note']
     """
 
-    spares_states: ClassVar[bool] = True
-    foresees_all: ClassVar[bool] = False
-
     def __init__(self, step: float = 3.0) -> None:
         super().__init__()
         require(1.1 <= step <= 1000, "step", "1.1 to 1000", step)
@@ -67,19 +62,11 @@ class ValueEviction(PrefixEviction):
         self._hazard = Hazard(2 * _MOST_USES + 2)
         self._groups = Groups(self._hazard, self._step)
         self._waiting: list[Life] = []  # states to put into groups before the next decision
-        self._lineage = Lineage()
-        self._bare = BareKv()
-        self._kv_bytes = 1
-        self._orders_kv = self._orders_states = self._cuts_to_state = True
-        self._prefill_seconds: Callable[[int, int], float] = _tokens_of
+        self._prefill_seconds: Callable[[int, int], float] = in_tokens
 
     def begin(self, context: CacheContext) -> None:
         """Read sizes and costs."""
         super().begin(context)
-        self._kv_bytes = context.sizes.kv_bytes_per_token
-        self._orders_kv, self._orders_states = context.orders_kv, context.orders_states
-        self._bare.all_kv = not context.orders_states
-        self._cuts_to_state = context.orders_states and context.cut != SPAN
         self._prefill_seconds = context.costs.prefill_seconds
 
     def observe(self, overlap: Overlap) -> None:
@@ -88,124 +75,52 @@ class ValueEviction(PrefixEviction):
         if self._waiting:  # also here, since `victims` leaves them waiting
             self._settle()
 
-    def on_insert(self, entry: Entry) -> None:
-        """Add it; a state is weighed before the next decision."""
-        if isinstance(entry, KvSpan):
-            if not entry.children_resident:
-                self._bare.offer(entry)
-            self._note_last(entry.parent)  # the KV that can leave with its last state has changed
-            return
-        entry.policy_data = life = Life(entry, _ends_path(entry), self._now)
-        for changed in self._lineage.add(entry):
+    def _add(self, state: Checkpoint) -> None:
+        state.policy_data = life = Life(state, _ends_path(state), self._now)
+        for changed in self._lineage.add(state):
             self._note(changed)
         self._waiting.append(life)
 
-    def on_hit(self, entry: Entry) -> None:
+    def _use(self, state: Checkpoint) -> None:
         """Learn from the time since its last use, and make it the most recent."""
-        if isinstance(entry, KvSpan):
-            if not entry.children_resident:
-                self._bare.offer(entry)
-            return
-        life: Life = entry.policy_data
+        life: Life = state.policy_data
         now = self._now
         self._hazard.note_use(life.kind, now - life.last)
         life.last = now
         life.time = 0  # its old place is outdated
         if life.uses < _MOST_USES:
             life.uses += 1
-        life.kind = 2 * life.uses + _ends_path(entry)
+        life.kind = 2 * life.uses + _ends_path(state)
         if not life.waits:
             life.waits = True
             self._waiting.append(life)
 
-    def on_evictable(self, entry: Entry) -> None:
-        """Make it a candidate again."""
-        if isinstance(entry, KvSpan):
-            self._bare.offer(entry)
-            self._note_last(entry)  # its KV can leave with its last state now
-            return
-        if not entry.policy_data.time:
-            self._note(entry)
+    def _reopen(self, state: Checkpoint) -> None:
+        if not state.policy_data.time:
+            self._note(state)
 
-    def on_evict(self, entry: Entry) -> None:
+    def _forget(self, state: Checkpoint) -> None:
         """Learn that it was not used, and forget it."""
-        if isinstance(entry, KvSpan):
-            if entry.policy_data:
-                del self._bare.spans[entry.policy_data]
-                entry.policy_data = None
-            return
-        life: Life = entry.policy_data
-        entry.policy_data = None
+        life: Life = state.policy_data
+        state.policy_data = None
         life.time = 0
         self._hazard.note_end(life.kind, self._now - life.last)
-        for changed in self._lineage.remove(entry):
+        for changed in self._lineage.remove(state):
             self._note(changed)
-        span = entry.span
-        if span.size_bytes and self._orders_kv:
-            self._bare.offer(span)
-            self._note_last(span)
 
-    def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Update which state lies next above which."""
-        self._lineage.split(upper, lower)
-
-    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Give both parts the place of the whole."""
-        if self._orders_states:
-            self._lineage.split(upper, lower)
-        if upper.size_bytes:
-            self._bare.split(upper, lower)
-            self._note_last(upper)  # other KV leaves with its last state now
-            self._note_last(lower)
-
-    def victim(self) -> Entry | None:
-        """Return KV that saves nothing, else the state of least expected saving, with its KV."""
-        spans = self._bare.spans
-        while spans:
-            span = next(iter(spans.values()))
-            blocked = span.pins or span.children_resident
-            if not blocked and self._bare.is_bare(span, span.checkpoints):
-                return span
-            del spans[span.policy_data]  # in use, or shortened to its last state
-            span.policy_data = None
+    def _least(self) -> Checkpoint | None:
         if self._waiting:
             self._settle()
-        least = self._groups.least(self._now)
-        return least.span if least is not None and self._takes_kv(least) else least
+        return self._groups.least(self._now)
 
-    def victims(self) -> Iterator[Entry]:
-        """Yield the next victims in order, by their present worth.
-
-        It changes when a state above or below leaves, which is not foreseen.
-        """
-        outlook = Outlook()
-        bare = BareView(self._bare, outlook)
-        states = self._groups.in_order(self._weighed(), self._now, outlook.evictable)
-        while True:
-            span = bare.take()
-            if span is not None:
-                yield span
-                if self._cuts_to_state and outlook.states_of(span):
-                    continue  # only the KV behind the last one has left
-                bare.offer(outlook.let_go(span))
-            elif (state := next(states, None)) is not None:
-                entry = outlook.with_kv(state) if self._orders_kv else state
-                yield entry
-                bare.offer(outlook.let_go(entry))
-            else:
-                return
+    def _in_order(self, outlook: Outlook) -> Iterator[Checkpoint]:
+        return self._groups.in_order(self._weighed(), self._now, outlook.evictable)
 
     def _note(self, state: Checkpoint) -> None:
-        """Weigh a state anew before the next decision, if the policy was told of it."""
         life: Life | None = state.policy_data
         if life is not None and not life.waits:
             life.waits = True
             self._waiting.append(life)
-
-    def _note_last(self, span: KvSpan) -> None:
-        """Weigh the last state of a span anew, since the KV that leaves with it has changed."""
-        if self._orders_states and span.checkpoints:
-            self._note(span.checkpoints[-1])
 
     def _settle(self) -> None:
         """Put waiting states into the groups of their worth, except those in use."""
@@ -226,9 +141,6 @@ class ValueEviction(PrefixEviction):
             if life.entry.policy_data is life and not life.entry.pins:
                 yield life, self._steps(life.entry)
 
-    def _takes_kv(self, state: Checkpoint) -> bool:
-        return self._orders_kv and takes_kv(state)
-
     def _steps(self, entry: Checkpoint) -> int:
         """Return the seconds per byte of a state, as a power of the step."""
         above, position = self._lineage.above[entry], entry.position
@@ -238,11 +150,6 @@ class ValueEviction(PrefixEviction):
             size_bytes += (position - start) * self._kv_bytes
         seconds = self._prefill_seconds(above, position)
         return round(log2((seconds or 1e-12) / (size_bytes or 1)) / self._step)
-
-
-def _tokens_of(start: int, stop: int) -> float:
-    """Return the number of tokens, for seconds where no costs are known."""
-    return float(stop - start)
 
 
 def _ends_path(entry: Checkpoint) -> bool:

@@ -51,7 +51,7 @@ class FeasiblePlan:
 
     @property
     def saved_tokens(self) -> int:
-        """What the requests save that find what is held for them."""
+        """The tokens saved by the requests that find what is held for them."""
         return sum(self.resume)
 
     def _fill(self, options: ResumeOptions) -> None:

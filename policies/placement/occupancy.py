@@ -1,4 +1,4 @@
-"""What a plan holds in a cache at each time: KV and states of prefixes between their uses."""
+"""The memory that a plan holds at each time: KV and states of prefixes between their uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often prompts return to the places of prompts, or of answers."""
+"""Rates of returns to the places of prompts, and to those of answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Point = tuple[int, float]  # a position, and the uses to expect of it
 
 
 class FurtherReturns:
-    """How often one more return to a point follows each return to it.
+    """The rate at which one more return to a point follows each return to it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class FurtherReturns:
 
 
 class PlaceRates:
-    """How often prompts return to the places of prompts, or of answers.
+    """The rates at which prompts return to the places of prompts, or to those of answers.
 
     First returns are counted by the kind of the request and its label, further ones by how many
     there were.

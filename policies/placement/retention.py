@@ -1,4 +1,4 @@
-"""Which of given positions to keep under a cap, for a law of overlaps.
+"""The choice of positions to keep under a cap, for a law of overlaps.
 
 To keep `most` of the candidates c_1 < ... < c_n is the placement problem again, for another law: a
 request of overlap d resumes at the deepest kept position at or before d, hence at or before the

@@ -1,1 +1,1 @@
-"""What a state is worth: how often, and how soon, prompts return to the points that it serves."""
+"""The worth of states: how often, and how soon, prompts return to the points that they serve."""

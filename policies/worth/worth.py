@@ -1,4 +1,4 @@
-"""What the placer, the admission and the eviction of one cache know together."""
+"""The knowledge of returns that the placer, the admission and the eviction of a cache share."""
 
 from __future__ import annotations
 

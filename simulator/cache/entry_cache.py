@@ -26,12 +26,12 @@ from simulator.base.errors import UsageError, printable
 from simulator.cache.integrity import IntegrityError
 from simulator.cache.interface import Usage
 from simulator.cache.pool import Pool
-from simulator.cache.request import Match, Running
+from simulator.cache.request import Match, Running, overlap_of
 from simulator.cache.state_cap import CapRule, StateCap
 from simulator.cache.tree import KvTree, mark_done, span_holding
 from simulator.plugins.context import CacheContext
 from simulator.plugins.entries import Checkpoint, KvSpan, deepest_position
-from simulator.plugins.protocols import EvictionPolicy, Overlap, Placer, Prefix, Window
+from simulator.plugins.protocols import EvictionPolicy, Placer, Prefix, Window
 from simulator.trace.prefix_tree import ROOT
 from simulator.trace.trace import Trace
 
@@ -200,22 +200,8 @@ class EntryCache:
         self._unpin(running)
         self._store(running, span)
         if self._placer.observes:
-            matched = running.match
-            self._placer.observe(
-                Overlap(
-                    matched.kv_depth,
-                    matched.leaf.stop,
-                    running.session,
-                    running.label,
-                    matched.leaf,
-                    matched.kv_depth,
-                    matched.resume,
-                    len(running.written),
-                    running.request,
-                    now_seconds,
-                    span if span.stop > matched.leaf.stop else matched.leaf,
-                )
-            )
+            depth = running.match.kv_depth
+            self._placer.observe(overlap_of(running, depth, span, now_seconds))
 
     def release(self, running: Running) -> None:
         """Let go of the entry that a request used."""

@@ -11,7 +11,7 @@ from simulator.cache.integrity import check_integrity
 from simulator.cache.interface import Layout, Usage
 from simulator.cache.match import match
 from simulator.cache.pool import Pool
-from simulator.cache.request import Running
+from simulator.cache.request import Running, overlap_of
 from simulator.cache.residency import Residency
 from simulator.cache.state_cap import CapRule, StateCap
 from simulator.cache.tree import KvTree, mark_done, span_holding
@@ -21,7 +21,6 @@ from simulator.plugins.protocols import (
     AdmissionPolicy,
     EvictionPolicy,
     Expiring,
-    Overlap,
     Placer,
     Prefix,
     Window,
@@ -206,7 +205,7 @@ class PolicyCache:
         first = running.computed == running.match.resume
         if first:
             for policy in self._observers:
-                policy.observe(_overlap_of(running, span, now_seconds))
+                policy.observe(overlap_of(running, running.match.done_overlap, span, now_seconds))
         if self._counts_running:
             self._give_back_chunk(running, upto)
         deepest = self._store(running, span, upto, first=first)
@@ -221,7 +220,7 @@ class PolicyCache:
         if not last:
             self._pin(running, deepest, min(deepest.kv_end, upto))
         elif self._placer.observes:
-            self._placer.observe(_overlap_of(running, span, now_seconds))
+            self._placer.observe(overlap_of(running, running.match.done_overlap, span, now_seconds))
         if self._counts_running and not last:
             self._hold_unstored(running)
 
@@ -527,27 +526,6 @@ def _resident_part(end: KvSpan, upto: int) -> tuple[KvSpan, list[KvSpan]]:
 def _free_bytes_of(pool: Pool) -> int:
     """Return the free memory of a pool, in bytes."""
     return pool.free_bytes
-
-
-def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
-    """Return what policies are told about a request that is computed up to the KV span `end`.
-
-    It contains nothing about the answer while the prompt is still being computed.
-    """
-    matched = running.match
-    return Overlap(
-        matched.done_overlap,
-        matched.leaf.stop,
-        running.session,
-        running.label,
-        matched.leaf,
-        matched.kv_depth,
-        matched.resume,
-        len(running.written),
-        running.request,
-        now_seconds,
-        end if end.stop > matched.leaf.stop else matched.leaf,
-    )
 
 
 def _absent(span: KvSpan, positions: list[int]) -> list[int]:

@@ -7,6 +7,7 @@ dataclass is slower.
 from __future__ import annotations
 
 from simulator.plugins.entries import Checkpoint, KvSpan
+from simulator.plugins.prefix import Overlap
 
 
 class Match:
@@ -164,3 +165,35 @@ class Running:
         self.kv_wanted = 0
         self.arrival_seconds = self.wait_seconds = 0.0
         self.restore_seconds = self.prefill_seconds = self.capture_seconds = 0.0
+
+
+def overlap_of(running: Running, depth: int, end: KvSpan, now_seconds: float) -> Overlap:
+    """Return what policies are told about a request that is computed up to the KV span `end`.
+
+    It contains nothing about the answer while the prompt is still being computed.
+
+    Parameters
+    ----------
+    running
+        The request.
+    depth
+        Longest prefix shared with what is known of earlier requests, in tokens.
+    end
+        The span that ends with what is computed.
+    now_seconds
+        Simulated time.
+    """
+    matched = running.match
+    return Overlap(
+        depth,
+        matched.leaf.stop,
+        running.session,
+        running.label,
+        matched.leaf,
+        matched.kv_depth,
+        matched.resume,
+        len(running.written),
+        running.request,
+        now_seconds,
+        end if end.stop > matched.leaf.stop else matched.leaf,
+    )
